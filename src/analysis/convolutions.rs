@@ -31,9 +31,9 @@ pub struct ConvRow {
     pub solution_id: Option<u64>,
     /// The solver's name by MIOpen's id table.
     pub solver: Option<String>,
-    /// How sure that name is: inferred, by that table.
+    /// Evidence class of that name: *inferred*, by that table.
     pub solver_evidence: Option<Evidence>,
-    /// `find` with an exhaustive search.
+    /// True for `find` with an exhaustive search.
     pub exhaustive: bool,
     /// What MIOpen offered in the last such call, best first.
     pub offered: Vec<ConvResult>,
@@ -75,7 +75,7 @@ crate::table! {
 }
 
 impl ConvRow {
-    /// The solver or algorithm that was asked for, else what MIOpen offered.
+    /// Returns the requested solver or algorithm, else what MIOpen offered, in words.
     fn solver_in_words(&self) -> String {
         match (self.solution_id, &self.solver, &self.algorithm) {
             (Some(id), Some(name), _) => format!("{id} {name}"),
@@ -85,7 +85,7 @@ impl ConvRow {
         }
     }
 
-    /// The best of what MIOpen offered.
+    /// Returns the best result that MIOpen offered, in words.
     fn offer(&self) -> String {
         let Some(best) = self.offered.first() else { return "offers nothing".into() };
         let solver = match (best.solution_id, &best.solver) {
@@ -106,7 +106,7 @@ impl ConvRow {
     }
 }
 
-/// What makes two convolutions the same.
+/// The identity of a convolution: sizes, types and direction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConvProblem {
     /// `forward`, `backward_data`, `backward_weights`, `unknown`.
@@ -127,7 +127,7 @@ pub struct ConvProblem {
     pub dilations: Vec<i32>,
     /// Group count.
     pub groups: i32,
-    /// What is fused, one after the other; empty for a convolution alone.
+    /// The fused operations, in order; empty for a convolution alone.
     pub operations: Vec<String>,
 }
 
@@ -175,12 +175,12 @@ fn numbers(values: &[i32]) -> String {
 }
 
 impl ConvRow {
-    /// It computes: searches and questions do not.
+    /// Returns true for a call that computes, as opposed to a search or a query.
     pub(crate) fn is_run(&self) -> bool {
         launches(&self.action)
     }
 
-    /// The solver that was asked for, else the algorithm.
+    /// Returns the requested solver, else the algorithm.
     pub(crate) fn chosen(&self) -> Option<String> {
         match (self.solution_id, &self.solver) {
             (Some(id), Some(name)) => Some(format!("{id} {name}")),
@@ -190,7 +190,8 @@ impl ConvRow {
     }
 }
 
-/// Asking and compiling launch nothing; a search may answer from its cache.
+/// Returns true if such a call is expected to launch kernels: queries and compilations do not, and
+/// a search may be served from a cache.
 fn launches(action: &str) -> bool {
     matches!(action, "run" | "immediate" | "run_solution" | "execute_plan")
 }
@@ -258,7 +259,7 @@ impl Convolutions {
     }
 }
 
-/// What makes two calls the same: everything but who, when, where in memory, and what came back.
+/// The identity of a kind of call: everything except thread, time, addresses and results.
 type Key = (
     Option<FunctionId>,
     [Word; 3],

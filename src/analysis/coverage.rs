@@ -20,13 +20,13 @@ pub struct LibraryRow {
     pub library: String,
     /// Its files, in the processes that had it.
     pub paths: BTreeSet<String>,
-    /// In how many processes it was found.
+    /// Number of processes in which it was found.
     pub loaded_in: u64,
-    /// Of how many.
+    /// Number of all processes.
     pub processes: u64,
     /// Hooked functions.
     pub functions: u64,
-    /// Those of them that were called.
+    /// Number of these that were called.
     pub functions_called: u64,
     /// Calls seen.
     pub calls: u64,
@@ -34,12 +34,12 @@ pub struct LibraryRow {
     pub evidence: Evidence,
     /// The reason, in words.
     pub why: String,
-    /// How a call of it could have passed the hooks by in some process that had it.
+    /// How a call of it could have bypassed the hooks in a process that had it loaded.
     pub(crate) open_way: Option<String>,
-    /// Functions of it that make no events were called, or may have been.
+    /// True if functions of it that make no events were called, or may have been.
     #[serde(skip)]
     pub(crate) has_silent_calls: bool,
-    /// A call of it can have been missed in some process that had it.
+    /// True if a call of it may have been missed in a process that had it loaded.
     #[serde(skip)]
     pub(crate) may_miss: bool,
 }
@@ -72,12 +72,12 @@ struct LibraryStats {
 /// The coverage of all processes.
 #[derive(Clone, Default)]
 pub(crate) struct Coverage {
-    /// Those that were hooked in a process, in the order of the hook table.
+    /// Functions that were hooked in a process, in the order of the hook table.
     functions: BTreeMap<FunctionId, FunctionRow>,
     libraries: BTreeMap<String, LibraryStats>,
     /// Every ROCm library of any process.
     loaded: Vec<Library>,
-    /// Only some phases were read: what makes no event is not known of them.
+    /// Only some phases were read: calls that make no event cannot be assigned to them.
     of_phases: bool,
     /// The rows of each process alone, in their order.
     by_process: Vec<Vec<LibraryRow>>,
@@ -87,7 +87,7 @@ const NOT_BY_PHASE: &str =
     "functions of it that make no events were called in the process; whether in these phases is not known";
 
 impl Coverage {
-    /// Only some phases will be read.
+    /// Notes that only some phases will be read.
     pub(crate) fn of_phases(&mut self) {
         self.of_phases = true;
     }
@@ -138,7 +138,7 @@ impl Coverage {
             let stats = self.libraries.entry(name).or_default();
             stats.circumstances.launches += launches;
             stats.circumstances.unread += unread;
-            // The file with most functions that are not hooked.
+            // The file with the most unhooked functions.
             let known = stats.circumstances.exported.into_iter().chain(exported);
             stats.circumstances.exported = known.max_by_key(|(all, hooked)| all.saturating_sub(*hooked));
             let unrecorded = gaps.unrecorded.clone().filter(|_| !paths.is_empty());
@@ -152,7 +152,7 @@ impl Coverage {
         }
     }
 
-    /// How a call of `library` could have passed the hooks by in some process.
+    /// Returns how a call of `library` could have bypassed the hooks in some process.
     pub(crate) fn open_way(&self, library: &str) -> Option<String> {
         self.libraries.get(library)?.circumstances.open_way.clone()
     }
@@ -172,13 +172,13 @@ impl Coverage {
         }
     }
 
-    /// Every function that was hooked, in the order of the hook table.
+    /// Returns every hooked function, in the order of the hook table.
     pub(crate) fn functions(&self) -> Vec<FunctionRow> {
         let is_hook = |row: &&FunctionRow| !row.state.is_empty() && row.library != SHIM_LIBRARY;
         self.functions.values().filter(is_hook).cloned().collect()
     }
 
-    /// Every library of the hook table, in its order.
+    /// Returns every library of the hook table, in its order.
     pub(crate) fn libraries(&self) -> Vec<LibraryRow> {
         let mut order: Vec<&str> = Vec::new();
         for row in self.functions.values().filter(|row| row.library != SHIM_LIBRARY) {
@@ -218,8 +218,8 @@ impl Coverage {
 }
 
 impl Coverage {
-    /// Whether the functions that make the handles of `library` are hooked and were not called;
-    /// `None` where that is not known.
+    /// Returns true if the functions that create the handles of `library` are hooked and were not
+    /// called; `None` if that is unknown.
     fn without_handle(&self, library: &str) -> Option<bool> {
         let (_, of, makers) = HANDLES.iter().find(|(name, ..)| *name == library)?;
         let row = |maker: &&str| {
@@ -237,13 +237,13 @@ impl Coverage {
         Some(is_without)
     }
 
-    /// The rows of each process alone, in the order in which they were added.
+    /// Returns the rows of each process alone, in the order in which processes were added.
     pub(crate) fn by_process(&self) -> Vec<Vec<LibraryRow>> {
         self.by_process.clone()
     }
 }
 
-/// Whether a file is a version of the library `name`.
+/// Returns true for a file that is a version of library `name`.
 fn is_of(library: &Library, name: &str) -> bool {
     is_library(&library.path, name) || library.soname.as_deref().is_some_and(|file| is_library(file, name))
 }
@@ -261,7 +261,7 @@ fn add_hook(row: &mut FunctionRow, seen: &HookUse, bound_to: Option<&Library>) {
     row.looked_up += u64::from(seen.calls == 0 && is_bound && !was_called && !seen.is_counted);
     row.bound_to.extend(bound_to.map(|library| library.path.clone()));
     row.why.extend(seen.hook.why.clone());
-    // The worst state of any process is the one to know.
+    // Over several processes, the worst state is shown.
     let rank = |state: &str| ["armed", "bound", "unbound", "off"].iter().position(|known| *known == state);
     if row.state.is_empty() || rank(&seen.hook.state) > rank(&row.state) {
         row.state = seen.hook.state.clone();

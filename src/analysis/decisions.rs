@@ -1,18 +1,18 @@
 //! Decisions: which library, solution, solver, kernels or family served each distinct problem of a
 //! run, and which libraries were called.
 //!
-//! The single definition used by every command that tests whether two runs decided alike. A
-//! decision is identified by its subject (a GEMM by function, sizes and types; a convolution by its
-//! problem; a ggml product by its columns and quantisation; a library by its name) and has a
-//! choice. A choice that may be incomplete carries the reason, and so does the absence of a
-//! subject: what was lost may have been requested, or decided otherwise.
+//! Every command that tests whether two runs decided alike uses this definition. A decision is
+//! identified by its subject (a GEMM by function, sizes and types; a convolution by its problem; a
+//! ggml product by its columns and quantisation; a library by its name) and has a choice. A choice
+//! that may be incomplete carries the reason, and so does the absence of a subject: what was lost
+//! may have been requested, or decided otherwise.
 
 use crate::{CallCounts, ColumnsRow, ComparedRun, ConvRow, GemmProblem, GemmRow, Summary};
 use rocshim_trace::Tensor;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was to be decided.
+/// The subject of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Subject {
     /// The kind of decision.
@@ -32,7 +32,8 @@ pub enum SubjectKind {
     Gemm,
     /// A convolution that was run.
     Convolution,
-    /// Matrix products of ggml's own kernels with one number of columns and one quantisation.
+    /// Matrix multiplications by ggml's own kernels with one number of columns and one
+    /// quantisation.
     GgmlProduct,
     /// Another family of ggml's kernels: launched or not.
     GgmlFamily,
@@ -53,13 +54,13 @@ impl SubjectKind {
     }
 }
 
-/// What was decided.
+/// The choice of a decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Choice {
     /// The library whose kernels ran, the innermost of those that were called; a family of ggml's;
     /// or `called`, `launched`, `failed`.
     pub by: BTreeSet<String>,
-    /// Solutions, solvers or algorithms that were asked for.
+    /// Requested solutions, solvers or algorithms.
     pub asked: BTreeSet<String>,
     /// Symbols of the kernels launched (or captured) for it, without trials.
     pub kernels: BTreeSet<String>,
@@ -68,9 +69,9 @@ pub struct Choice {
 /// A choice as one run shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// What was chosen.
+    /// The choice.
     pub choice: Choice,
-    /// Why there may have been more to it; absent where it is complete.
+    /// Why the choice may be incomplete; absent if it is complete.
     pub limit: Option<String>,
 }
 
@@ -86,19 +87,19 @@ pub struct Decisions {
     launches: Option<String>,
 }
 
-/// A run's answer about one subject.
+/// What a run shows about one subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observed<'a> {
-    /// It was decided so.
+    /// It was decided in this way.
     Decided(&'a Choice),
-    /// It was never asked for; nothing that could have shown it is missing.
+    /// It was never requested, and no record that could have shown it is missing.
     NotAsked,
-    /// It cannot be said, and why.
+    /// It is not known, for this reason.
     Limited(&'a str),
 }
 
 impl Decisions {
-    /// The decisions that a summary shows.
+    /// Derives the decisions from a summary.
     pub fn of(summary: Summary) -> Decisions {
         let run = ComparedRun { label: String::new(), path: String::new(), summary };
         let summary = &run.summary;
@@ -127,7 +128,7 @@ impl Decisions {
         decisions
     }
 
-    /// What this run shows of a subject.
+    /// Returns what this run shows about a subject.
     pub fn observed(&self, subject: &Subject) -> Observed<'_> {
         match self.by_subject.get(subject) {
             Some(Decision { limit: Some(why), .. }) => Observed::Limited(why),
@@ -136,8 +137,8 @@ impl Decisions {
         }
     }
 
-    /// Says of everything that there may have been more: the run was cut short. A library that was
-    /// called stays called.
+    /// Marks every decision as incomplete, because the run was cut short. A library that was called
+    /// stays called.
     pub fn limit_all(&mut self, why: &str) {
         self.launches.get_or_insert_with(|| why.to_string());
         for (subject, decision) in &mut self.by_subject {
@@ -162,7 +163,7 @@ impl Decisions {
             return; // Trials of a search decide nothing.
         }
         if kernels.is_empty() && counts.failed >= counts.calls {
-            // Asked for, and not served: not the same as not asked for.
+            // Requested and failed, as opposed to not requested.
             return self.add(subject, word("failed"), limit);
         }
         self.add(subject, Choice { by, asked: asked.into_iter().collect(), kernels }, limit);
@@ -184,10 +185,9 @@ impl Decisions {
         self.add(subject(SubjectKind::GgmlProduct, &what, ""), choice, None);
     }
 
-    /// Adds to the facts about a subject: several rows may belong to one.
+    /// Adds to what is known about a subject, to which several rows may belong.
     fn add(&mut self, subject: Subject, choice: Choice, limit: Option<String>) {
-        // What was lost may have been decided otherwise; that a library was called needs no more
-        // calls.
+        // Lost calls may have been decided otherwise; for a library, one call is enough.
         let limit = match is_switch(subject.kind) {
             true => None,
             false => limit.or_else(|| self.absence(&subject).map(str::to_string)),
@@ -203,7 +203,7 @@ impl Decisions {
     }
 }
 
-/// Seen once is seen: more calls change nothing.
+/// Returns true for a subject whose choice one call determines: further calls change nothing.
 fn is_switch(kind: SubjectKind) -> bool {
     matches!(kind, SubjectKind::GgmlFamily | SubjectKind::Library)
 }
@@ -216,7 +216,7 @@ fn word(by: &str) -> Choice {
     Choice { by: BTreeSet::from([by.to_string()]), ..Choice::default() }
 }
 
-/// The innermost library: of those called inside, the one nearest to the kernels.
+/// Returns the innermost library: of those called inside, the one nearest to the kernels.
 fn served_by(library: &str, through: &BTreeSet<String>) -> BTreeSet<String> {
     const NEAREST: [&str; 2] = ["libhipblaslt.so", "librocblas.so"];
     let nearest = NEAREST.into_iter().find(|nearest| through.contains(*nearest) || library == *nearest);
@@ -280,7 +280,7 @@ fn tensor(tensor: &Option<Tensor>) -> String {
     format!("{} {}{strides}", tensor.element, tensor.lengths())
 }
 
-/// The number of ggml's type among the template arguments: `(ggml_type)2` is q4_0.
+/// Returns the number of ggml's type among the template arguments: `(ggml_type)2` is q4_0.
 fn quantisation(name: &str) -> Option<&str> {
     let (_, rest) = name.split_once("(ggml_type)")?;
     rest.split(|letter: char| !letter.is_ascii_digit()).next().filter(|digits| !digits.is_empty())
@@ -288,7 +288,7 @@ fn quantisation(name: &str) -> Option<&str> {
 
 #[cfg(test)]
 impl Decisions {
-    /// GEMMs by their text, each with the kernel that was launched for it; nothing was lost.
+    /// Decisions on GEMMs, given as text and kernel, of a run without losses.
     pub(crate) fn of_kernels<'a>(kernels: impl IntoIterator<Item = (&'a str, &'a str)>) -> Decisions {
         let mut decisions = Decisions::default();
         for (what, kernel) in kernels {

@@ -62,10 +62,10 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Variables that describe the shell or the recording and not what a program decides by.
+/// Variables of the shell or of the recording, which do not influence a program's decisions.
 const OTHERS: [&str; 6] = ["_", "LD_PRELOAD", "OLDPWD", "PWD", "SHLVL", "STANDIN_LOG"];
 
-/// The variables that differ, in order of name.
+/// Returns the variables that differ, in order of name.
 pub fn variables(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Difference> {
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let is_other = |name: &str| OTHERS.contains(&name) || name.starts_with("ROCSHIM_");
@@ -80,7 +80,8 @@ pub fn variables(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> 
         .collect()
 }
 
-/// What two runs' own account of their environment differs in: variables, libraries, targets.
+/// Returns the differences between the recorded environments of two runs: variables, libraries,
+/// targets.
 pub fn between(a: &Environment, b: &Environment) -> Vec<Difference> {
     let [variables_a, variables_b] = [a, b].map(|environment| {
         let joined = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(" or ");
@@ -102,7 +103,7 @@ pub fn between(a: &Environment, b: &Environment) -> Vec<Difference> {
     all
 }
 
-/// Build ids by the name of the library.
+/// Returns build ids by library name.
 fn libraries(environment: &Environment) -> BTreeMap<String, String> {
     let mut ids = BTreeMap::<String, BTreeSet<String>>::new();
     for row in &environment.libraries {

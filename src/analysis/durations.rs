@@ -8,7 +8,7 @@
 /// Buckets between a power of two and the next.
 const PARTS: u64 = 64;
 
-/// The lengths of a kind of call.
+/// The durations of one kind of call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Durations {
     /// Buckets by their number, ascending, with their calls.
@@ -22,7 +22,7 @@ impl Durations {
         self.add_bucket(bucket(ns), 1);
     }
 
-    /// Adds the calls of another kind.
+    /// Adds the durations of another kind of call.
     pub(crate) fn merge(&mut self, other: &Durations) {
         other.buckets.iter().for_each(|(bucket, calls)| self.add_bucket(*bucket, *calls));
     }
@@ -35,17 +35,17 @@ impl Durations {
         }
     }
 
-    /// How many calls there were.
+    /// Returns the number of calls.
     pub(crate) fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// The buckets that have calls, shortest first: number and calls.
+    /// Returns the buckets that have calls, shortest first: index and calls.
     pub(crate) fn buckets(&self) -> &[(u16, u64)] {
         &self.buckets
     }
 
-    /// The number of the bucket that holds the median; of two middle calls the shorter one's.
+    /// Returns the index of the median's bucket; of two middle calls that of the shorter one.
     pub(crate) fn median_bucket(&self) -> Option<u16> {
         let middle = self.calls.div_ceil(2);
         let mut before = 0;
@@ -67,13 +67,13 @@ impl Durations {
         found.map(|(bucket, _)| middle(*bucket))
     }
 
-    /// The median in ns, as the middle of its bucket: right to 0.8 %.
+    /// Returns the median in ns, as the middle of its bucket: accurate to 0.8 %.
     pub(crate) fn median(&self) -> Option<u64> {
         self.median_bucket().map(middle)
     }
 }
 
-/// The number of the bucket for this length.
+/// Returns the index of the bucket for a duration.
 fn bucket(ns: u64) -> u16 {
     if ns < PARTS {
         return ns as u16;
@@ -82,7 +82,7 @@ fn bucket(ns: u64) -> u16 {
     ((u64::from(shift) + 1) * PARTS + ((ns >> shift) & (PARTS - 1))) as u16
 }
 
-/// The middle of a bucket in ns.
+/// Returns the middle of a bucket in ns.
 fn middle(bucket: u16) -> u64 {
     let bucket = u64::from(bucket);
     if bucket < PARTS {

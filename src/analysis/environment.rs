@@ -5,16 +5,16 @@ use rocshim_trace::{Device, Library, Record};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All of it, over all processes; each list has every different thing once.
+/// The environment of all processes; each list has every distinct entry once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Environment {
     /// Names of the machines.
     pub hosts: BTreeSet<String>,
     /// Versions of rocshim that wrote the traces.
     pub rocshim: BTreeSet<String>,
-    /// What the times were read from: `tsc`, `monotonic`.
+    /// Clocks of the time stamps: `tsc`, `monotonic`.
     pub clocks: BTreeSet<String>,
-    /// Environment variables that traces keep, with the values that processes had.
+    /// Recorded environment variables with their values in all processes.
     pub environment: BTreeMap<String, BTreeSet<String>>,
     /// The GPUs whose properties the programs queried.
     pub devices: Vec<DeviceRow>,
@@ -65,7 +65,7 @@ crate::table! {
 #[derive(Default)]
 pub(crate) struct EnvironmentBuilder {
     environment: Environment,
-    /// What the process that is read has said already: the segments of a trace repeat it.
+    /// What the process being read has reported already: the segments of a trace repeat it.
     known: BTreeSet<String>,
 }
 
@@ -95,7 +95,7 @@ impl Analysis for EnvironmentBuilder {
 }
 
 impl EnvironmentBuilder {
-    /// Returns what all processes said.
+    /// Returns the environment of all processes.
     pub(crate) fn finish(mut self) -> Environment {
         self.environment.devices.sort_by(|a, b| (a.ordinal, &a.gfx).cmp(&(b.ordinal, &b.gfx)));
         self.environment.libraries.sort_by(|a, b| a.path.cmp(&b.path));

@@ -22,11 +22,11 @@ use crate::{
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A cause is confirmed where chance would show the same at most so often.
+/// A cause is confirmed if chance alone would show the same at most this often.
 pub(crate) const CONFIRMED_CHANCE: f64 = 0.001;
 /// The fewest runs with the change, and without it.
 pub const LEAST_RUNS: usize = 2;
-/// As many of each confirm a cause, also where two other decisions vary by themselves.
+/// This many runs of each kind confirm a cause even if two other decisions vary by themselves.
 pub const USUAL_RUNS: usize = 8;
 
 /// One run.
@@ -38,25 +38,25 @@ pub struct ExperimentRun {
     pub decisions: Decisions,
 }
 
-/// What the runs show; also the JSON form.
+/// The result of an experiment, also as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
     /// Runs without the change.
     pub without: usize,
     /// Runs with it.
     pub with: usize,
-    /// The probability that a decision that the change has no effect on seems to follow it.
+    /// The probability that a decision which the change does not affect seems to follow it.
     pub chance: f64,
-    /// Different sequences of choices that were seen; `chance` is multiplied with it.
+    /// Number of distinct sequences of choices; `chance` includes it as a factor.
     pub sequences: usize,
-    /// Every decision: those that follow the change first, those that stay last.
+    /// Every decision: those that follow the change first, those that never vary last.
     pub decisions: Vec<Judged>,
 }
 
-/// What `rocshim try` shows; also the JSON form.
+/// The result that `rocshim try` shows, also as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
-    /// The form of this object: 1.
+    /// Format of this object: 1.
     pub format: u32,
     /// What was changed, in words.
     pub change: String,
@@ -81,7 +81,7 @@ pub struct TrialRun {
 /// A decision over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// What was decided about.
+    /// The subject of the decision.
     #[serde(flatten)]
     pub subject: Subject,
     /// Whether the choice follows the change.
@@ -108,9 +108,9 @@ crate::table! {
 /// A choice, and the runs that made it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chosen {
-    /// Absent: it was not asked for.
+    /// The choice; absent if the subject was not requested.
     pub choice: Option<Choice>,
-    /// Number of those runs.
+    /// Number of runs that made it.
     pub runs: usize,
 }
 
@@ -124,7 +124,7 @@ pub enum Verdict {
     UnstableWith,
     /// It varies without the change.
     Unstable,
-    /// Some runs do not show all of it.
+    /// Some runs show it only in part.
     Limited,
     /// The same in all runs.
     Stays,
@@ -168,7 +168,7 @@ pub(crate) fn rules() -> Vec<RuleRow> {
     decisions.into_iter().chain(times::rules()).collect()
 }
 
-/// What a run shows of a subject.
+/// What a run shows about a subject: its choice, or why that may be incomplete.
 type Value<'a> = Result<Option<&'a Choice>, &'a str>;
 
 /// Judges every decision that some run shows. The runs come in the order in which they were made,
@@ -198,17 +198,18 @@ pub fn judge(runs: &[ExperimentRun], order: &Order) -> Experiment {
 }
 
 impl Experiment {
-    /// The decisions with this verdict.
+    /// Returns the decisions with this verdict.
     pub fn that(&self, verdict: Verdict) -> impl Iterator<Item = &Judged> {
         self.decisions.iter().filter(move |row| row.verdict == verdict)
     }
 
-    /// Some decision follows the change as far as the runs go, so that more runs would decide.
+    /// Returns true if a decision has followed the change in all runs so far, so that more runs
+    /// would decide.
     pub fn is_open(&self) -> bool {
         self.that(Verdict::Follows).any(|row| !row.evidence.is_confirmed())
     }
 
-    /// Some decision is confirmed to follow the change.
+    /// Returns true if a decision is confirmed to follow the change.
     pub fn has_effect(&self) -> bool {
         self.that(Verdict::Follows).any(|row| row.evidence.is_confirmed())
     }
@@ -223,7 +224,7 @@ fn values<'a>(runs: &'a [ExperimentRun], subject: &Subject) -> Vec<Value<'a>> {
     runs.iter().map(value).collect()
 }
 
-/// Which runs are alike: the number of each value in the order in which values first came.
+/// Returns the sequence of values, each as its number in order of first occurrence.
 fn sequence(values: &[Value<'_>]) -> Vec<usize> {
     let mut known: Vec<&Value<'_>> = Vec::new();
     let mut number = |value| {

@@ -9,18 +9,18 @@ use super::{
 use rocshim_trace::Call;
 use serde::Serialize;
 
-/// A status with which a function failed.
+/// The failures of a function with one status.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FailureRow {
     /// The library.
     pub library: String,
     /// Its function.
     pub function: String,
-    /// What it returned; absent where a C++ exception left it.
+    /// The returned status; absent if a C++ exception left the call.
     pub status: Option<i32>,
-    /// The vendor's name for that.
+    /// The vendor's name of the status.
     pub name: Option<&'static str>,
-    /// How often.
+    /// Number of such calls.
     pub calls: u64,
 }
 
@@ -66,7 +66,7 @@ impl Failures {
         row.calls += 1;
     }
 
-    /// How many calls failed.
+    /// Returns the number of failed calls.
     pub(crate) fn total(&self) -> u64 {
         self.0.values().iter().map(|row| row.calls).sum()
     }

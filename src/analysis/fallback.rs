@@ -27,11 +27,11 @@ pub struct Fallback {
     /// Launches of kernels that compute a product, and of unknown ones inside GEMM calls; failed
     /// launches do not count.
     pub products: u64,
-    /// Those of which it is not known out of which library they came.
+    /// Number of these whose library is unknown.
     pub unknown: u64,
-    /// Those that came out of the fallback library, most launches first.
+    /// Kernels of the fallback library, most launches first.
     pub kernels: Vec<FallbackRow>,
-    /// How sure it is that there were some, or none.
+    /// How certain it is that there were some, or none.
     pub evidence: Evidence,
     /// The reason, in words.
     pub why: String,
@@ -69,29 +69,29 @@ pub(crate) struct Fallbacks {
     in_gemms: HashSet<SymbolId>,
 }
 
-/// Launches of products, by where they came from.
+/// Launches of GEMM kernels, by origin.
 #[derive(Clone, Default)]
 struct Tally {
     fallback: BTreeMap<(SymbolId, Option<String>), FallbackRow>,
-    /// Out of a file of another library.
+    /// From a file of another library.
     own: u64,
-    /// Not out of the fallback library, by the kernel's name.
+    /// Not from the fallback library, by the kernel's name.
     by_name: u64,
     unknown: u64,
     /// Why they are unknown.
     reasons: BTreeSet<String>,
 }
 
-/// Which library a kernel is of.
+/// The library that a kernel belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Fallback(By),
-    /// The target's own, or none of Tensile's.
+    /// The target's own library, or none of Tensile's.
     Other(By),
     Unknown,
 }
 
-/// What says so.
+/// What shows a kernel's library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     /// The name of the file that the kernel came from.
@@ -111,9 +111,9 @@ impl By {
 
 /// Product launches by what is known of their library, and why launches may be missing.
 struct Facts {
-    /// Out of the fallback library, by the file.
+    /// From the fallback library, by the file.
     fallback: u64,
-    /// Out of it, or out of another one, by the kernel's name alone.
+    /// From it or from another one, by the kernel's name alone.
     by_name: u64,
     unknown: u64,
     limit: Limit,
@@ -139,25 +139,25 @@ const NONE: Rule<Facts> = Rule {
     },
 };
 
-/// As they are listed.
+/// Returns the module's rules, for `rocshim help evidence`.
 pub(crate) fn rules() -> Vec<RuleRow> {
     [&SOME, &NONE].map(|rule| rule.row("fallback")).into()
 }
 
 impl Fallbacks {
-    /// Counts launches of a kernel that succeeded.
+    /// Counts successful launches of a kernel.
     pub(crate) fn add(&mut self, kernel: SymbolId, object: Option<CodeObjectId>, launches: u64) {
         if launches > 0 {
             *self.dispatched.entry((kernel, object)).or_default() += launches;
         }
     }
 
-    /// Takes what was launched inside a GEMM call.
+    /// Adds the launches inside a GEMM call.
     pub(crate) fn add_gemm(&mut self, inside: &Contents) {
         self.in_gemms.extend(inside.kernels.iter().map(|(kernel, _)| *kernel));
     }
 
-    /// The verdict. `gap`: why launches may have been missed, if so.
+    /// Returns the verdict. `gap`: why launches may have been missed, if so.
     pub(crate) fn judge(&self, session: &Session, gap: Option<&str>) -> Fallback {
         let tally = self.tally(session);
         let launches: u64 = tally.fallback.values().map(|row| row.launches).sum();
@@ -213,7 +213,7 @@ impl Fallbacks {
 }
 
 impl Tally {
-    /// What is said of launches whose library is not known, if there are any.
+    /// Returns the sentence about launches of unknown libraries, if there are any.
     fn open(&self) -> Option<String> {
         let reasons = self.reasons.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         let unknown = counted(self.unknown, "launch");
@@ -221,7 +221,7 @@ impl Tally {
     }
 }
 
-/// Why the library of a kernel of this code object is not known.
+/// Returns why the library of a kernel of this code object is unknown.
 fn reason(object: Option<&CodeObject>) -> String {
     match object {
         None => "its code object was never seen being loaded".into(),
@@ -254,7 +254,7 @@ fn origin(tensile: Option<&Tensile>, object: Option<&CodeObject>) -> Origin {
     match (said, tensile, language, isa) {
         (Some(true), ..) => Origin::Fallback(By::File),
         (Some(false), ..) => Origin::Other(By::File),
-        // A kernel that a library brings in its own code.
+        // A kernel that is embedded in a library.
         (None, None, ..) if object.is_some_and(is_no_tensile_file) => Origin::Other(By::File),
         (None, _, Some("source"), Some("any")) => Origin::Fallback(By::Kernel),
         (None, _, Some("assembly"), _) => Origin::Other(By::Kernel),

@@ -1,4 +1,4 @@
-//! Kernels by family, the kind of work that their names state.
+//! Groups kernels into families, by the kind of work that their names state.
 
 use super::{evidence::Evidence, kernels::KernelRow, names};
 use serde::Serialize;
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 /// Kernels of one family.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FamilyRow {
-    /// What it is called; absent for the kernels whose names match no family.
+    /// Its name; absent for kernels whose names match no family.
     pub family: Option<&'static str>,
-    /// Whose kernels they are.
+    /// The library or program that the kernels belong to.
     pub of: Option<&'static str>,
-    /// What they do.
+    /// The work that they do.
     pub what: Option<&'static str>,
     /// `inferred`: a name is no proof. `unresolved` for the kernels whose names match no family.
     pub evidence: Evidence,
@@ -58,7 +58,7 @@ crate::table! {
     sentence("what", "what it does", "the work that they do") => row.what.unwrap_or("of no known family");
 }
 
-/// The kernels' families, most launches first.
+/// Returns the families of these kernels, most launches first.
 pub(crate) fn families(kernels: &[KernelRow]) -> Vec<FamilyRow> {
     let mut rows: BTreeMap<Option<&'static rocshim_trace::Family>, FamilyRow> = BTreeMap::new();
     for kernel in kernels {
@@ -95,7 +95,7 @@ pub(crate) fn families(kernels: &[KernelRow]) -> Vec<FamilyRow> {
     rows
 }
 
-/// True for the families that show which path was taken: matrix products.
+/// Returns true for families that show the kernel path: GEMMs.
 pub(crate) fn is_product(family: Option<&str>) -> bool {
     const PRODUCTS: [&str; 10] = [
         "mmvq",

@@ -1,9 +1,9 @@
-//! What the HIP runtime reported of the GPU: how long each kernel ran, how long each device was
-//! busy, and whether every dispatch has a launch that a hook saw.
+//! Evaluates the HIP runtime's reports: how long each kernel ran, how long each device was busy,
+//! and whether every dispatch has an intercepted launch.
 //!
-//! The reports are a count of their own: the launches that the hooks saw, the kernels that launched
-//! graphs executed and the runtime's own must add up to the dispatches reported. What is reported
-//! and belongs to no recorded call has come past every hook, and has its name here.
+//! The reports are an independent count: intercepted launches, kernels of graph launches, and the
+//! runtime's own kernels must add up to the reported dispatches. A dispatch that belongs to no
+//! recorded call has bypassed every hook, and is listed by name.
 
 mod busy;
 mod delays;
@@ -44,33 +44,32 @@ use std::collections::{BTreeMap, BTreeSet};
 /// interrupt while a pair is read may make it more; no report shows that.
 pub(crate) const CLOCK_ERROR: u64 = 5_000;
 
-/// What the runtime reported.
+/// The GPU times of a reading.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GpuTimes {
-    /// Dispatches that were reported: of launches, of kernels of launched graphs, and the runtime's
-    /// own.
+    /// Reported dispatches: of launches, of kernels of graph launches, and of the runtime itself.
     pub dispatches: u64,
-    /// Those of them that belong to launches that a hook saw.
+    /// Dispatches of intercepted launches.
     pub of_launches: u64,
-    /// Those that belong to launches of graphs.
+    /// Dispatches of graph launches.
     pub of_graphs: u64,
-    /// Those that are kernels of the runtime's own: copies and fills.
+    /// Dispatches of the runtime's own kernels: copies and fills.
     pub of_runtime: u64,
-    /// Those that belong to nothing that a hook saw.
+    /// Dispatches that belong to no intercepted call.
     pub unseen: u64,
-    /// Launches that a hook saw and nothing was reported of, while the runtime was asked.
+    /// Intercepted launches without a report, while reports were requested.
     pub unreported: u64,
-    /// Copies and fills that were reported beside them.
+    /// Reported copies and fills.
     pub copies: u64,
-    /// Bytes of these.
+    /// Bytes that they moved.
     pub copied_bytes: u64,
-    /// How long they took on the GPU.
+    /// Their time on the GPU.
     pub copies_ns: u64,
     /// Time of all dispatches on the GPU.
     pub kernels_ns: u64,
-    /// For how long a device was busy with a dispatch or copy, over all devices.
+    /// Time in which a device was busy with a dispatch or copy, summed over all devices.
     pub busy_ns: u64,
-    /// From the first command of each device to the end of its last, over all devices.
+    /// Time from the first command of each device to the end of its last, summed over all devices.
     pub span_ns: u64,
     /// The largest uncertainty of a begin against host times, ns.
     pub clock_error_ns: u64,
@@ -81,7 +80,7 @@ pub struct GpuTimes {
     pub why: Option<String>,
     /// Each kernel, most time first.
     pub kernels: Vec<GpuKernelRow>,
-    /// What came past every hook, most dispatches first.
+    /// Dispatches that bypassed every hook, by kernel, most dispatches first.
     pub past: Vec<PastRow>,
     /// The kernels' time by family.
     pub families: Vec<GpuShareRow>,
@@ -114,21 +113,21 @@ struct Times {
     max_ns: u64,
 }
 
-/// What is awaited of a call, or was there before its own line.
+/// Which half of a pair, a call's line and its report, was read first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Half {
     Launched,
     Reported,
 }
 
-/// The reports of the process whose file is read.
+/// The reports of the process being read.
 #[derive(Clone, Default)]
 struct Reports {
-    /// When the runtime was asked first; `None`: it never was.
+    /// When reports were first requested; `None`: never.
     asked: Option<u64>,
-    /// It was not asked all the time, or a copy of it could not be.
+    /// Why reports were not requested all the time, or not from every copy of the runtime.
     why_not: BTreeSet<String>,
-    /// Its reports name their calls.
+    /// True if its reports name their calls.
     names_calls: bool,
     names: HashMap<u32, usize>,
     calls: HashMap<CallKey, Half>,
@@ -171,7 +170,7 @@ impl AllReports {
         self.kernels.number(name.clone(), || Times { name, ..Times::default() })
     }
 
-    /// A report, and the recorded call that caused it.
+    /// Adds a report, with the recorded call that caused it.
     fn report(&mut self, process: &mut Reports, gpu: &Gpu, call: Option<CallKey>) {
         let op = gpu.op.as_str();
         process.unread += u64::from(op == "unread");
@@ -212,7 +211,7 @@ impl AllReports {
         }
     }
 
-    /// A dispatch belongs to a recorded call.
+    /// Assigns a dispatch to a recorded call.
     fn belongs(&mut self, process: &mut Reports, call: CallKey, kernel: usize) {
         if is_builtin(&self.kernels.get(kernel).name) {
             self.times.of_runtime += 1;
@@ -222,13 +221,13 @@ impl AllReports {
             process.calls.remove(&call);
             self.times.of_launches += 1;
         } else {
-            // Its own line, a launch's or a graph launch's, is yet to come.
+            // The line of the launch or graph launch has not been read yet.
             process.calls.insert(call, Half::Reported);
             process.of_graphs.entry(call).or_default().push(kernel);
         }
     }
 
-    /// A launch that was executed.
+    /// Handles an executed launch.
     fn launched(&mut self, process: &mut Reports, call: &Call) {
         if process.asked.is_none_or(|asked| call.t < asked) || call.status != 0 || call.unwound {
             return;
@@ -242,7 +241,7 @@ impl AllReports {
         }
     }
 
-    /// A launch of a graph.
+    /// Handles a graph launch.
     fn graph_launched(&mut self, process: &mut Reports, call: &Call) {
         if process.asked.is_some() {
             let key = (call.tid, call.id);
@@ -252,7 +251,7 @@ impl AllReports {
         }
     }
 
-    /// The end of a process; `limits`: why launches of it may be missing.
+    /// Ends a process; `limits`: why launches of it may be missing.
     fn end(&mut self, mut process: Reports, limits: Option<String>) {
         if process.asked.is_none() && process.why_not.is_empty() {
             return;
@@ -333,7 +332,7 @@ impl AllReports {
 }
 
 impl Reports {
-    /// Whether and how the runtime is asked.
+    /// Handles a change of whether reports are requested.
     fn asked(&mut self, change: &GpuTime) {
         match change.state.as_str() {
             "on" => {
@@ -346,7 +345,7 @@ impl Reports {
     }
 }
 
-/// The reports of a reading, as an analysis makes use of them: the processes one after the other.
+/// Collects the reports of a reading, process after process.
 #[derive(Clone, Default)]
 pub(crate) struct GpuBuilder {
     all: AllReports,
@@ -354,7 +353,7 @@ pub(crate) struct GpuBuilder {
 }
 
 impl GpuBuilder {
-    /// Takes what is no event.
+    /// Handles a record that is not an event.
     pub(crate) fn record(&mut self, record: &Record) {
         match record {
             Record::GpuTime(change) => self.process.asked(change),
@@ -363,12 +362,12 @@ impl GpuBuilder {
         }
     }
 
-    /// Takes a report, and the recorded call that caused it.
+    /// Handles a report, with the recorded call that caused it.
     pub(crate) fn report(&mut self, gpu: &Gpu, call: Option<CallKey>) {
         self.all.report(&mut self.process, gpu, call);
     }
 
-    /// Takes a launch.
+    /// Handles a launch.
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) {
         let (all, process) = (&mut self.all, &mut self.process);
@@ -379,7 +378,7 @@ impl GpuBuilder {
         }
     }
 
-    /// Ends the process that is read; `limits`: why launches of it may be missing.
+    /// Ends the process being read; `limits`: why launches of it may be missing.
     pub(crate) fn end_process(&mut self, limits: Option<String>) {
         self.all.end(std::mem::take(&mut self.process), limits);
     }
@@ -391,7 +390,7 @@ impl GpuBuilder {
 }
 
 impl GpuTimes {
-    /// The same with its shares and queues.
+    /// Returns the GPU times with shares and queues.
     pub(crate) fn with(mut self, session: &Session, shares: Shares, queues: Queues) -> GpuTimes {
         self.families = shares::families(&self.kernels, self.kernels_ns);
         [self.code_objects, self.graphs] = shares.shares(session, self.kernels_ns);

@@ -31,11 +31,11 @@ pub struct GraphRow {
     pub total_ns: u64,
     /// Kernels that each launch executes.
     pub kernels: u64,
-    /// Kernels that all launches executed: those of failed ones are not counted.
+    /// Kernels that all launches executed; failed launches execute none.
     pub executed: u64,
-    /// Its nodes that are no kernels, by kind.
+    /// Nodes other than kernels, by kind.
     pub others: BTreeMap<String, u64>,
-    /// Whether those kernels are known.
+    /// Evidence class of these kernels.
     pub evidence: Evidence,
     /// Why they are not confirmed.
     pub why: Option<String>,
@@ -86,7 +86,7 @@ struct Launches {
 pub(crate) struct Graphs {
     graphs: HashMap<u32, Graph>,
     launches: BTreeMap<Option<u32>, Launches>,
-    /// What each capture recorded, and how often.
+    /// Kernels that each capture recorded, with their counts.
     captured: HashMap<u32, HashMap<GraphKernel, u64>>,
     /// When captures failed to end, by their ids.
     failed: HashMap<u32, u64>,
@@ -98,12 +98,12 @@ const NEVER_SEEN: &str = "it was never seen being instantiated";
 const BY_CAPTURE: &str = "they are those whose launches its capture recorded";
 
 impl Graphs {
-    /// What a graph does.
+    /// Adds the definition of a graph.
     pub(crate) fn define(&mut self, graph: Graph) {
         self.graphs.insert(graph.id, graph);
     }
 
-    /// A graph is launched.
+    /// Counts a graph launch.
     pub(crate) fn launch(&mut self, launch: &GraphLaunch) {
         let launches = self.launches.entry(launch.graph).or_default();
         launches.launches += 1;
@@ -111,14 +111,15 @@ impl Graphs {
         launches.total_ns += launch.call.dur;
     }
 
-    /// How many kernels a launch of `graph` executes; `None` where not all are listed.
+    /// Returns the number of kernels that a launch of `graph` executes; `None` if not all are
+    /// listed.
     pub(crate) fn listed_kernels(&self, graph: u32) -> Option<u64> {
         let graph = self.graphs.get(&graph).filter(|graph| graph.complete)?;
         Some(graph.kernels.len() as u64)
     }
 
-    /// Something becomes of a capture or a graph. HIP goes on recording what the streams of a
-    /// capture are asked that it refused to end (clr up to 7.x), but says nowhere that it does.
+    /// Handles a call on a capture or graph. If HIP refuses to end a capture, it continues to
+    /// record the work of its streams (clr up to 7.x), which is not documented.
     pub(crate) fn call(&mut self, call: &GraphCall) {
         if let ("end_capture", 901 | 904, Some(capture)) =
             (call.action.as_str(), call.call.status, call.capture)
@@ -127,7 +128,7 @@ impl Graphs {
         }
     }
 
-    /// A launch that capture `capture` recorded.
+    /// Adds a launch that capture `capture` recorded.
     pub(crate) fn capture(&mut self, capture: u32, launch: &Launch) {
         self.in_doubt += u64::from(self.failed.get(&capture).is_some_and(|failed| launch.call.t > *failed));
         let &Launch { kernel, function, grid, block, lds, .. } = launch;
@@ -163,13 +164,14 @@ impl Graphs {
         rows
     }
 
-    /// The kernels that a launch of `graph` executes, each with how often, and how sure that is.
+    /// Returns the kernels that a launch of `graph` executes with their counts, and the evidence
+    /// class with its reason.
     fn kernels_of(&self, graph: Option<&Graph>) -> (Vec<(GraphKernel, u64)>, Evidence, Option<String>) {
         let Some(graph) = graph else { return (Vec::new(), Evidence::Limited, Some(NEVER_SEEN.into())) };
         if graph.complete {
             let mut counts: Vec<(GraphKernel, u64)> = Vec::new();
             for kernel in &graph.kernels {
-                // Most kernels are next to their like.
+                // Equal kernels are mostly consecutive.
                 match counts.last_mut() {
                     Some((last, count)) if last == kernel => *count += 1,
                     _ => counts.push((kernel.clone(), 1)),

@@ -1,13 +1,13 @@
-//! Dense ids for keys, in the order of their first occurrence.
+//! Assigns dense ids to keys, in the order of their first occurrence.
 
 use foldhash::{HashMap, HashMapExt};
 use std::{hash::Hash, marker::PhantomData};
 
-/// A dense id: the place of a thing in its table.
+/// A dense id: the index of an entry in its table.
 pub(crate) trait Id: Copy {
-    /// The id of the thing at this place.
+    /// Returns the id of the entry at this index.
     fn at(index: usize) -> Self;
-    /// The place of the thing with this id.
+    /// Returns the index of the entry with this id.
     fn index(self) -> usize;
 }
 
@@ -21,7 +21,7 @@ impl Id for usize {
     }
 }
 
-/// Things by key, numbered in the order in which they were first seen.
+/// Entries by key, numbered in the order of first occurrence.
 #[derive(Clone)]
 pub(crate) struct Interner<K, V, I = usize> {
     ids: HashMap<K, I>,
@@ -60,12 +60,12 @@ impl<K: Hash + Eq, V, I: Id> Interner<K, V, I> {
         &mut self.values[id.index()]
     }
 
-    /// All values, by id.
+    /// Returns all values, by id.
     pub(crate) fn values(&self) -> &[V] {
         &self.values
     }
 
-    /// Keys with their values, in no order.
+    /// Returns keys with their values, in no particular order.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&K, &V)> {
         self.ids.iter().map(|(key, id)| (key, &self.values[id.index()]))
     }
@@ -77,7 +77,7 @@ impl<K: Hash + Eq, V, I: Id> Default for Interner<K, V, I> {
     }
 }
 
-/// A value for each of the first ids of a table, made when it is first asked for.
+/// Values by id, created on first access.
 #[derive(Clone, Debug)]
 pub(crate) struct PerId<I, V> {
     values: Vec<V>,
@@ -91,7 +91,7 @@ impl<I, V> Default for PerId<I, V> {
 }
 
 impl<I: Id, V: Default> PerId<I, V> {
-    /// The value of `id`.
+    /// Returns the value of `id`, created if it is new.
     #[inline]
     pub(crate) fn of(&mut self, id: I) -> &mut V {
         if id.index() >= self.values.len() {
@@ -100,12 +100,12 @@ impl<I: Id, V: Default> PerId<I, V> {
         &mut self.values[id.index()]
     }
 
-    /// The value of `id`, if it or that of a later one was asked for.
+    /// Returns the value of `id`, if it or a later one was created.
     pub(crate) fn get(&self, id: I) -> Option<&V> {
         self.values.get(id.index())
     }
 
-    /// Ids with their values.
+    /// Returns ids with their values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (I, &V)> {
         self.values.iter().enumerate().map(|(index, value)| (I::at(index), value))
     }

@@ -18,21 +18,21 @@ use serde::Serialize;
 pub struct KernelRow {
     /// The symbol, as the compiler named it.
     pub name: String,
-    /// The name as people write it, where the symbol is a mangled one.
+    /// The demangled name, if the symbol is mangled.
     pub demangled: Option<String>,
-    /// Launches, failed ones among them: direct ones, and those that launched graphs made.
+    /// Launches, including failed ones: direct ones, and those by graph launches.
     pub launches: u64,
-    /// Those of them that launched graphs made.
+    /// Those of them by graph launches.
     pub by_graphs: u64,
     /// Those of them that were trials: made while a library searched for the fastest solution.
     pub trials: u64,
-    /// Those of them that seem to be trials of the program's own: made in sweeps.
+    /// Those of them that seem to be trials by the program itself: made in sweeps.
     pub swept: u64,
     /// Launch calls recorded into a graph instead of executed, including failed ones.
     pub captured: u64,
     /// Launches that returned an error.
     pub failed: u64,
-    /// Launches that succeeded: the GPU was given them.
+    /// Successful launches.
     #[serde(skip)]
     pub ran: u64,
     /// Host time of all launch calls, captured ones among them.
@@ -97,7 +97,7 @@ impl KernelRow {
     }
 }
 
-/// How a kernel was launched.
+/// Grid and block of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Shape {
     /// The grid in blocks.
@@ -111,7 +111,7 @@ pub struct Shape {
 pub struct Inside {
     /// The kernel's symbol.
     pub kernel: String,
-    /// Its name as people write it, where that differs.
+    /// Its demangled name, if that differs.
     pub demangled: Option<String>,
     /// Launches of it inside such calls that succeeded.
     pub launches: u64,
@@ -138,7 +138,8 @@ struct Stats {
     times: HostTimesBuilder,
     span: TimeRange,
     shapes: Interner<Shape, u64>,
-    /// The last shape and its number: most kernels are launched in one shape many times in a row.
+    /// Cache: the last shape and its number, because most kernels are launched in one shape many
+    /// times in a row.
     last: Option<(Shape, usize)>,
 }
 
@@ -155,7 +156,7 @@ impl Kernels {
         self.epoch.begin(epoch);
     }
 
-    /// The epoch of the times in `rows`.
+    /// Returns the epoch of the times in `rows`.
     pub(crate) fn epoch(&self) -> Option<String> {
         self.epoch.earliest()
     }
@@ -174,7 +175,7 @@ impl Kernels {
         }
     }
 
-    /// Counts launches of a kernel that launched graphs made.
+    /// Counts launches of a kernel by graph launches.
     pub(crate) fn count_by_graphs(&mut self, kernel: SymbolId, shape: Shape, launches: u64) {
         let stats = self.all.of(kernel);
         stats.by_graphs += launches;
@@ -251,7 +252,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The kernels inside a kind of call, most launched first.
+/// Returns the kernels inside a kind of call, most launches first.
 pub(crate) fn inside(session: &Session, counts: &[(SymbolId, Launches)]) -> Vec<Inside> {
     let row = |(kernel, counts): &(SymbolId, Launches)| {
         let (symbol, Launches { launches, failed, trials, captured }) = (session.symbol(*kernel), *counts);
@@ -265,7 +266,7 @@ pub(crate) fn inside(session: &Session, counts: &[(SymbolId, Launches)]) -> Vec<
 }
 
 impl Interner<Shape, u64> {
-    /// The shape with most launches; the smaller one of two with equally many.
+    /// Returns the shape with most launches; on a tie the smaller one.
     fn most_common(&self) -> (Shape, u64) {
         self.pairs()
             .map(|(shape, launches)| (*shape, *launches))

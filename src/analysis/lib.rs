@@ -1,5 +1,5 @@
-//! Records in, numbers out: analyses of the traces of one or more processes, in one pass and in
-//! bounded memory.
+//! Analyses traces of one or more processes: converts their records to tables of numbers, in one
+//! pass and in bounded memory.
 //!
 //! Layers, lowest first:
 //! - `units` (numbers in words), `names` (of kernels, as people read them), `evidence` (evidence

@@ -1,7 +1,7 @@
 //! Live statistics of followed processes: since the last poll, and in total.
 //!
-//! The tables are those of `summary`, taken of every process at every poll; a rate is the
-//! difference of two. Memory grows with distinct things, not with events.
+//! The tables are those of `summary`, computed for every process at every poll; a rate is the
+//! difference of two polls. Memory grows with the number of distinct rows, not of events.
 
 mod counters;
 
@@ -148,7 +148,7 @@ struct Before {
     counts: BTreeMap<(Counted, String, String), u64>,
 }
 
-/// What a number is of.
+/// The table that a count belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Counted {
     All,
@@ -161,12 +161,12 @@ enum Counted {
     Convolution,
 }
 
-/// One that is followed.
+/// A followed trace.
 struct Trace {
     path: String,
     header: Option<Header>,
     state: TraceState,
-    /// Its process cannot be seen, and nothing comes.
+    /// True if its process is not visible and nothing arrives.
     is_silent: bool,
     stream_groups: BTreeMap<usize, LiveGroup>,
 }
@@ -176,7 +176,7 @@ enum TraceState {
     Ended(Box<Summary>),
 }
 
-/// A trace that is read.
+/// The analyses of a trace being read.
 struct OpenTrace {
     session: Session,
     phases: PhasesBuilder,
@@ -196,7 +196,7 @@ struct LiveGroup {
 }
 
 impl Live {
-    /// The processes that have not ended, by their traces' numbers.
+    /// Returns the processes that have not ended, by trace number.
     pub fn running(&self) -> impl Iterator<Item = (usize, &Header)> {
         let is_open = |trace: &Trace| matches!(trace.state, TraceState::Open(_)) && !trace.is_silent;
         let traces = self.traces.iter().filter(move |(_, trace)| is_open(trace));
@@ -355,7 +355,7 @@ impl Watcher for Live {
     }
 }
 
-/// Adds what a process has to the tables: calls, and host time.
+/// Adds the calls and host times of a process to the tables.
 fn add_tables(tables: &mut BTreeMap<(Counted, String, String), (u64, u64)>, summary: &Summary) {
     let mut add = |table: Counted, name: String, of: String, calls: u64, host_ns: u64| {
         let row = tables.entry((table, name, of)).or_default();
@@ -389,7 +389,7 @@ fn add_tables(tables: &mut BTreeMap<(Counted, String, String), (u64, u64)>, summ
     }
 }
 
-/// A process's program in short: the last part of its name, with its first arguments.
+/// Returns a short form of a command line: the executable's file name and the first arguments.
 fn program(exe: &str, argv: &[String]) -> String {
     let first = argv.first().map_or(exe, String::as_str);
     let name = file_name(first);
@@ -397,7 +397,7 @@ fn program(exe: &str, argv: &[String]) -> String {
 }
 
 impl Trace {
-    /// Notes the passes that have ended.
+    /// Adds the passes that have ended.
     fn note_passes(&mut self) {
         let TraceState::Open(reading) = &mut self.state else { return };
         for recent in reading.phases.recent(&reading.session) {
@@ -417,7 +417,7 @@ impl Trace {
     }
 }
 
-/// Numbers of now held against those of the last look.
+/// Computes rates from the counters of this poll and the last.
 struct Rates<'a> {
     before: BTreeMap<(Counted, String, String), u64>,
     now: &'a mut BTreeMap<(Counted, String, String), u64>,

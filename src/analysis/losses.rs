@@ -1,11 +1,11 @@
-//! What is missing from the traces: lost events by thread and reason, and calls in flight when a
+//! Lists what is missing from traces: lost events by thread and reason, and calls in flight when a
 //! process died.
 
 use super::{interner::Interner, names, session::ProcessId};
 use rocshim_trace::{Call, Gap, Word};
 use serde::Serialize;
 
-/// What a thread lost for one reason.
+/// Events that a thread lost for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LossRow {
     /// The process.
@@ -14,9 +14,9 @@ pub struct LossRow {
     pub tid: u32,
     /// `ring_full`, `overwritten`, `no_memory`, …: as in the trace.
     pub reason: Word,
-    /// Events.
+    /// Number of events.
     pub lost: u64,
-    /// Stretches of lost events.
+    /// Number of gaps: runs of consecutive lost events.
     pub gaps: u64,
     /// When the first was lost, since the process's epoch.
     pub first_ns: u64,
@@ -46,11 +46,11 @@ pub struct InFlightRow {
     pub tid: u32,
     /// The function that was called.
     pub function: String,
-    /// What it was called for: the kernel, the sizes.
+    /// The subject of the call: the kernel, the sizes.
     pub what: String,
     /// When it was entered, since the process's epoch.
     pub t_ns: u64,
-    /// It was itself inside another hooked call.
+    /// True for a call inside another hooked call.
     pub nested: bool,
 }
 
@@ -67,7 +67,7 @@ crate::table! {
 }
 
 impl InFlightRow {
-    /// Makes the row of a call that had not returned when the process died; `what` describes it.
+    /// Creates the row of a call that had not returned when the process died; `what` describes it.
     pub fn new(pid: u32, call: &Call, function: &str, what: String) -> Self {
         InFlightRow {
             pid,
@@ -102,7 +102,7 @@ impl Losses {
         row.last_ns = row.last_ns.max(gap.t + gap.dur);
     }
 
-    /// How many events were lost.
+    /// Returns the number of lost events.
     pub(crate) fn total(&self) -> u64 {
         self.0.values().iter().map(|row| row.lost).sum()
     }

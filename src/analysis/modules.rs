@@ -4,7 +4,7 @@ use super::interner::Interner;
 use rocshim_trace::{Load, Word};
 use serde::Serialize;
 
-/// Loads of one thing.
+/// Loads or unloads of one module file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModuleRow {
     /// The function that was called.

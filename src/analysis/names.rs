@@ -1,11 +1,11 @@
-//! Names of kernels, families and functions as people read them.
+//! Formats names of kernels, families and functions for people.
 
 use rocshim_drain::demangle;
 use std::borrow::Cow;
 
-/// A name without return type and parameters, and with ggml's names of its types:
-/// `mul_mat_vec_q<q4_0, 1>` of `void mul_mat_vec_q<(ggml_type)2, 1>(void const*, float*)`. A name
-/// of another form is left as it is.
+/// Removes return type and parameters from a name, and replaces ggml's type numbers by their names:
+/// `mul_mat_vec_q<q4_0, 1>` for `void mul_mat_vec_q<(ggml_type)2, 1>(void const*, float*)`. Returns
+/// other names unchanged.
 pub fn tidy(name: &str) -> Cow<'_, str> {
     let name = name.strip_suffix(" [clone .kd]").unwrap_or(name);
     let Some(open) = parameters(name) else { return name.into() };
@@ -46,7 +46,7 @@ const GGML_TYPES: [(u8, &str); 28] = [
     (39, "mxfp4"),
 ];
 
-/// The name with `q4_0` for `(ggml_type)2`. A number that is not known stays.
+/// Replaces `(ggml_type)2` by `q4_0`; keeps unknown numbers.
 fn ggml_types(name: &str) -> Cow<'_, str> {
     const CAST: &str = "(ggml_type)";
     if !name.contains(CAST) {
@@ -65,7 +65,7 @@ fn ggml_types(name: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// What kernels do, and whose they are, `ggml: mmvq`.
+/// Formats a family with its owner: `ggml: mmvq`.
 pub fn family(of: Option<&str>, family: Option<&str>) -> String {
     match (of, family) {
         (Some(of), Some(family)) => format!("{of}: {family}"),
@@ -73,21 +73,21 @@ pub fn family(of: Option<&str>, family: Option<&str>) -> String {
     }
 }
 
-/// A function's name; of a C++ function `hipblaslt_ext::GemmInstance::run`.
+/// Formats a function's name; a mangled one as `hipblaslt_ext::GemmInstance::run`.
 pub fn function(symbol: &str) -> String {
     demangle(symbol).map_or_else(|| symbol.to_string(), |name| tidy(&name).to_string())
 }
 
-/// The name of a Tensile GEMM kernel up to its macro tile, `Cijk_Ailk_Bljk_SB_MT128x64x8`; what
-/// follows are dozens of parameters.
+/// Returns the name of a Tensile GEMM kernel up to its macro tile, `Cijk_Ailk_Bljk_SB_MT128x64x8`,
+/// without the dozens of parameters that follow.
 pub fn to_tile(name: &str) -> Option<&str> {
     let tile = name.find("_MT").filter(|_| name.starts_with("Cijk_"))?;
     let end = tile + 1 + name[tile + 1..].find('_')?;
     Some(&name[..end])
 }
 
-/// Where the parameter list begins: the parenthesis that the final one closes, outside of template
-/// arguments.
+/// Returns the position of the parameter list: the parenthesis that the final one closes, outside
+/// of template arguments.
 fn parameters(name: &str) -> Option<usize> {
     let trimmed = name.trim_end_matches(" const");
     if !trimmed.ends_with(')') {
@@ -107,7 +107,8 @@ fn parameters(name: &str) -> Option<usize> {
     None
 }
 
-/// Where the name begins: after the last space outside of template arguments and parentheses.
+/// Returns the position of the name: after the last space outside of template arguments and
+/// parentheses.
 fn return_type(called: &str) -> usize {
     let mut depth = 0_i32;
     let mut begin = 0;

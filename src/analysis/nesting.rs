@@ -9,7 +9,7 @@ use crate::session::SymbolId;
 use foldhash::HashMap;
 use rocshim_trace::Call;
 
-/// What happened inside a call, at any depth.
+/// Launches and GEMMs inside a call, at any depth.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     /// Kernels by symbol, in order of first launch.
@@ -25,18 +25,18 @@ pub(crate) struct Contents {
 /// Launches of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Launches {
-    /// Executed.
+    /// Executed launches.
     pub launches: u64,
-    /// Returned an error: not executed.
+    /// Launches that returned an error, and were not executed.
     pub failed: u64,
     /// Those of them that were trials: made while MIOpen searched for the fastest solver.
     pub trials: u64,
-    /// Recorded into a graph instead.
+    /// Launches that a capture recorded into a graph instead.
     pub captured: u64,
 }
 
 impl Launches {
-    /// One launch, which a capture recorded or not, and which failed or not.
+    /// Counts one launch: `captured` or executed, `failed` or not.
     pub(crate) fn one(captured: bool, failed: bool) -> Launches {
         let [launches, failed] = [!captured && !failed, !captured && failed].map(u64::from);
         Launches { launches, failed, trials: 0, captured: u64::from(captured) }
@@ -48,7 +48,7 @@ impl Contents {
         self.kernels.is_empty() && self.gemms == 0 && self.products.is_empty()
     }
 
-    /// Adds what another call contained.
+    /// Adds the contents of another call.
     pub(crate) fn add(&mut self, other: &Contents) {
         for (kernel, launches) in &other.kernels {
             self.add_launches(*kernel, *launches);
@@ -60,7 +60,7 @@ impl Contents {
         self.launched.extend(&other.launched);
     }
 
-    /// Adds calls of a kind of matrix product.
+    /// Adds calls of a kind of GEMM.
     pub(crate) fn add_product(&mut self, product: usize, calls: u64) {
         match self.products.iter_mut().find(|(known, _)| *known == product) {
             Some((_, sum)) => *sum += calls,
@@ -88,7 +88,7 @@ pub(crate) struct Nesting {
 }
 
 impl Nesting {
-    /// Takes what happened inside a call that has returned.
+    /// Returns the contents of a call that has returned, and removes them.
     pub(crate) fn take(&mut self, call: &Call) -> Contents {
         match self.threads.get_mut(&call.tid) {
             Some(open) => pop_from(open, call.id),
@@ -96,7 +96,7 @@ impl Nesting {
         }
     }
 
-    /// Hands to a call's parent what the call contained, and the kernel that it launched itself.
+    /// Passes the contents of a call, and the kernel that it launched itself, to its parent.
     pub(crate) fn hand_up(
         &mut self,
         call: &Call,
@@ -122,7 +122,7 @@ impl Nesting {
     }
 }
 
-/// Takes everything at and above `id`, oldest first.
+/// Removes everything at and above `id`, oldest first.
 fn pop_from(open: &mut Vec<(u64, Contents)>, id: u64) -> Contents {
     let first = open.iter().rposition(|(open, _)| *open < id).map_or(0, |below| below + 1);
     let mut taken = open.drain(first..).map(|(_, contents)| contents);

@@ -1,5 +1,5 @@
-//! Intervals in which recording was stopped: their calls are neither in the trace nor counted as
-//! lost.
+//! Collects the intervals in which recording was stopped: calls in them are neither in the trace
+//! nor counted as lost.
 
 use crate::units::{percent, time};
 use rocshim_trace::Recording;
@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 /// The pauses of a process.
 #[derive(Clone, Default)]
 pub(crate) struct Pauses {
-    /// Handles a stop (false) or start (true) of recording. A recovered trace states the same
-    /// twice.
+    /// Stops (false) and starts (true) of recording by time. A recovered trace may state one twice.
     changes: BTreeMap<u64, bool>,
 }
 
@@ -18,12 +17,12 @@ impl Pauses {
         self.changes.insert(recording.t, recording.state == "started");
     }
 
-    /// Recording was never stopped.
+    /// Returns true if recording was never stopped.
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.values().all(|on| *on)
     }
 
-    /// For how long nothing was recorded, of a trace that ends at `end`.
+    /// Returns the time in which nothing was recorded, for a trace that ends at `end`.
     pub(crate) fn total(&self, end: u64) -> u64 {
         let (mut total, mut since) = (0, None);
         for (t, on) in &self.changes {
@@ -39,7 +38,7 @@ impl Pauses {
         total + since.map_or(0, |stopped| end.saturating_sub(stopped))
     }
 
-    /// What that means, in words; `None` where recording was never stopped.
+    /// Returns a sentence about the pauses; `None` if recording was never stopped.
     pub(crate) fn sentence(&self, end: u64) -> Option<String> {
         if self.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! Finds the phases of inference and training in what was launched: passes over a model, the
-//! purpose of each, and what it took.
+//! Derives the phases of inference and training from launches: passes over a model, the purpose of
+//! each, and its launches and times.
 //!
 //! Layers, lowest first: `asked` (the GEMM that a call requests), `kinds` (how a pass is
 //! classified), `labels` (named times), `pass` (the content of a pass), `kernels` (kernels by

@@ -10,9 +10,9 @@ use serde::Serialize;
 pub struct ProcessRow {
     /// Its trace.
     pub trace: String,
-    /// How many segments of it were read.
+    /// Number of its segments that were read.
     pub parts: u64,
-    /// Its number.
+    /// Its process id.
     pub pid: u32,
     /// The machine's name.
     pub host: String,
@@ -34,7 +34,7 @@ pub struct ProcessRow {
     pub launches: u64,
     /// Events that were lost.
     pub lost: u64,
-    /// For how long recording was stopped: what was called then is neither an event nor lost.
+    /// Time in which recording was stopped: calls in it are neither events nor counted as lost.
     pub stopped_ns: u64,
     /// Calls that came after recording had ended.
     pub late: u64,
@@ -42,7 +42,7 @@ pub struct ProcessRow {
     pub first_ns: u64,
     /// When the last call returned.
     pub last_ns: u64,
-    /// What else there is to say about this trace.
+    /// Further remarks on this trace, a sentence each.
     pub notes: Vec<String>,
     /// What a recount of its events says, where there was one.
     #[serde(skip)]
@@ -71,7 +71,7 @@ crate::table! {
 }
 
 impl ProcessRow {
-    /// Makes the row of a process that ends so, with this many launches.
+    /// Creates the row of a process that has ended, with this many launches.
     pub(crate) fn new(process: &Process, reading: &Reading, launches: u64) -> ProcessRow {
         let header = &process.header;
         let (first_ns, last_ns) = process.first_and_last();

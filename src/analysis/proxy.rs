@@ -1,4 +1,4 @@
-//! Compares a server's report on each request with what was launched for it.
+//! Compares a server's report on each request with the launches made for it.
 //!
 //! Layers, lowest first: `requests` (passes of each request), `statements` (reported, launched,
 //! verdict), `times` (the parts of the server's times), `tables` (how requests are described), then
@@ -23,10 +23,10 @@ use rocshim_reader::responses::{Response, Responses};
 use serde::Serialize;
 use statements::{generated, path, path_of, prompt};
 
-/// All requests; also the JSON form.
+/// All requests, also as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proxy {
-    /// The form of this object: 1.
+    /// Format of this object: 1.
     pub format: u32,
     /// The earliest epoch of the traces, in Unix ns, as a string; all times are ns since it.
     pub epoch: String,
@@ -38,9 +38,9 @@ pub struct Proxy {
     pub processes: Vec<ProcessRow>,
     /// Lost events by thread and reason.
     pub losses: Vec<LossRow>,
-    /// Files that could not be read, and oddities of those that were.
+    /// Files that could not be read, and oddities of files that were, a sentence each.
     pub notes: Vec<String>,
-    /// Why the responses seem to be those of another run.
+    /// Why the responses seem to belong to another run.
     #[serde(skip)]
     pub mismatch: Option<String>,
 }
@@ -56,7 +56,7 @@ pub struct Request {
     pub passes: u64,
     /// The rule by which they were matched, or why none was.
     pub matched: &'static str,
-    /// Columns (ne11) of the passes that evaluated the prompt, in time: its chunks.
+    /// Columns (ne11) of the passes that evaluated the prompt, in order of time: its chunks.
     pub chunks: Vec<Chunk>,
     /// Launches of GEMM kernels in these passes, by family.
     pub products: Vec<(&'static str, u64)>,
@@ -69,13 +69,13 @@ pub struct Request {
     pub unnamed: u64,
     /// From the first launch of the prompt's passes to the end of the last, host time.
     pub prompt_ns: Option<u64>,
-    /// How many tokens of the prompt were evaluated.
+    /// The statement on how many tokens of the prompt were evaluated.
     pub prompt: Claim,
-    /// By which kernels.
+    /// The statement on the kernels that evaluated it.
     pub path: Claim,
-    /// How many tokens were generated.
+    /// The statement on how many tokens were generated.
     pub generated: Claim,
-    /// What the server's times consist of; absent where the trace has no GPU times.
+    /// The parts of the server's times; absent if the trace has no GPU times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<RequestTimes>,
 }
@@ -92,7 +92,7 @@ pub struct Chunk {
     pub path: Option<&'static str>,
 }
 
-/// Holds the responses against the passes of `phases`, which must have them.
+/// Compares the responses with the passes of `phases`, which must have every pass.
 pub fn proxy(phases: Phases, responses: Responses) -> Proxy {
     let epoch: u64 = phases.epoch.parse().unwrap_or(0);
     let (assigned, others) = assign(&phases, &responses.list, epoch);
@@ -116,7 +116,7 @@ pub fn proxy(phases: Phases, responses: Responses) -> Proxy {
 }
 
 impl Proxy {
-    /// How many statements of a kind came to what, where any did.
+    /// Returns the number of statements of a kind by outcome, without those that are 0.
     pub fn outcomes(&self, of: impl Fn(&Request) -> &Claim) -> Vec<(Outcome, u64)> {
         let verdicts = || self.requests.iter().map(|request| of(request).verdict);
         let came_to = |word| {
@@ -128,7 +128,7 @@ impl Proxy {
 }
 
 impl Request {
-    /// The columns of all chunks together; `None` where none was launched.
+    /// Returns the sum of the columns of all chunks; `None` without any.
     pub fn columns(&self) -> Option<Chunk> {
         let add = |sum: Chunk, chunk: Chunk| Chunk {
             least: sum.least + chunk.least,
@@ -139,7 +139,7 @@ impl Request {
     }
 }
 
-/// A sentence, if nothing was launched within the time of any request, although the trace has
+/// Returns a sentence if nothing was launched within the time of any request although the trace has
 /// launches.
 fn mismatch(phases: &Phases, responses: &[Response], assigned: &[Passes], epoch: u64) -> Option<String> {
     let sent = responses.iter().filter_map(|response| response.sent).min()?;
@@ -155,7 +155,7 @@ fn mismatch(phases: &Phases, responses: &[Response], assigned: &[Passes], epoch:
     ))
 }
 
-/// Why launches may have been missed, if so.
+/// Returns why launches may have been missed, if so.
 fn visibility_gap(phases: &Phases) -> Option<String> {
     let lost: u64 = phases.losses.iter().map(|loss| loss.lost).sum();
     if lost > 0 {

@@ -9,18 +9,18 @@ use foldhash::HashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// How much later something else must have ended, in ns.
+/// An event is delivered once another one was read that ended this much later, ns.
 const PATIENCE: u64 = 2_000_000_000;
-/// Events that wait at most, some 50 MiB; a process that makes as many in two seconds is polled all
-/// the time.
+/// Limit of the waiting events, some 50 MiB; a process that makes that many in two seconds is
+/// polled continuously.
 const MOST: usize = 50_000;
 
-/// The events that wait.
+/// The waiting events.
 #[derive(Clone)]
 pub(crate) struct ReorderBuffer<T> {
-    /// By thread, in the order in which they returned, with when that was.
+    /// By thread, in the order in which they ended, each with its end.
     threads: HashMap<u32, VecDeque<(u64, T)>>,
-    /// The first of each thread that has some: when it ended, and the thread.
+    /// The first waiting event of each thread: its end, and the thread.
     first: BinaryHeap<Reverse<(u64, u32)>>,
     waiting: usize,
     latest: u64,
@@ -44,7 +44,7 @@ impl<T> ReorderBuffer<T> {
         queue.push_back((end, event));
     }
 
-    /// Takes the first event, if none before it can come; at the end of the trace none can.
+    /// Removes the first event if no earlier one can follow, as at the end of the trace.
     pub(crate) fn pop(&mut self, at_end: bool) -> Option<T> {
         let Reverse((end, thread)) = *self.first.peek()?;
         let is_due = at_end || self.waiting > MOST || self.latest.saturating_sub(end) > PATIENCE;

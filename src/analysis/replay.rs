@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// A problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReplayRow {
-    /// What runs it again.
+    /// The command that runs it again.
     pub line: String,
     /// Calls that succeeded, trials of searches among them.
     pub calls: u64,
@@ -28,16 +28,16 @@ pub struct ReplayRow {
     pub total_ns: u64,
 }
 
-/// Calls that no line can be written for.
+/// Calls for which no command can be written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NoReplayRow {
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
 }
 
-/// What can be run again, and what cannot.
+/// Commands for the problems of a reading, and calls without one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Replay {
     /// Longest host time first.
@@ -48,7 +48,7 @@ pub struct Replay {
     pub notes: Vec<String>,
 }
 
-/// A line, or why there is none.
+/// A command, or why there is none.
 type Line = Result<String, &'static str>;
 
 /// Collects the problems of a reading.
@@ -105,7 +105,7 @@ impl Analysis for Replays {
                 if let Some(parent) = call.parent {
                     self.inside.insert(call.tid, parent);
                 }
-                // Of a GEMM of hipBLAS that rocBLAS ran, rocBLAS has the line.
+                // A GEMM of hipBLAS that rocBLAS ran has its line from rocBLAS.
                 if self.inside.get(&call.tid) != Some(&call.id) {
                     let line = blas::gemm(gemm, name(session, event).unwrap_or_default());
                     self.count(session, event, line);

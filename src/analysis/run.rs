@@ -14,27 +14,27 @@ use serde::Serialize;
 pub struct Run {
     /// Machine, GPUs, libraries and variables.
     pub environment: Environment,
-    /// The questions that open the page.
+    /// Answers to the questions at the top of the page.
     pub answers: Answers,
-    /// What was launched and called.
+    /// Launches and calls.
     pub summary: Summary,
     /// Phases and passes.
     pub phases: Phases,
-    /// Phases as bars.
+    /// Phases as bars of a timeline.
     pub timeline: Timeline,
     /// Calls over time.
     pub activity: Activity,
     /// Calls between layers.
     pub flow: Flow,
-    /// The order of the launches.
+    /// Commands that run the problems again.
     pub replay: Replay,
-    /// The counts of each file, checked.
+    /// The verification of each file's counts.
     pub verified: Vec<Verified>,
-    /// The server's responses, checked; absent where there are none.
+    /// The comparison with the server's responses; absent without responses.
     pub proxy: Option<Proxy>,
 }
 
-/// Takes the records of one file after the other.
+/// Receives the records of one file after the other.
 pub struct RunBuilder {
     session: Session,
     phases: PhasesBuilder,
@@ -62,7 +62,7 @@ macro_rules! pass {
 }
 
 impl RunBuilder {
-    /// Makes one for a run with these labels, the user's names for time ranges.
+    /// Creates a builder for a run, with the user's labels of time ranges.
     pub fn new(labels: Vec<Label>) -> RunBuilder {
         RunBuilder {
             session: Session::default(),
@@ -82,7 +82,7 @@ impl RunBuilder {
         pass!(self.begin_file(trace));
     }
 
-    /// Ends the file whose records were taken.
+    /// Ends the current file.
     pub fn end_file(&mut self, reading: Reading) {
         pass!(self.end_file(&reading));
     }
@@ -92,8 +92,8 @@ impl RunBuilder {
         self.session.pass_over(why);
     }
 
-    /// All of it; held against what a server said, where that is given. `in_folders`: no file was
-    /// named by itself, so that every part of a trace must be among them.
+    /// Returns all results, with a comparison with `responses` if given. `in_folders`: no file was
+    /// named itself, so every segment of a trace must be among the files.
     pub fn finish(mut self, responses: Option<Responses>, in_folders: bool) -> Run {
         pass!(self.end());
         let mut summary = self.summary.finish(&self.session);

@@ -75,8 +75,7 @@ pub struct Function {
 /// The symbol of a kernel.
 #[derive(Clone, Debug)]
 pub struct Symbol {
-    /// As the compiler named it; for a kernel whose handle was never seen being made, a text that
-    /// says so.
+    /// The mangled symbol; for a kernel whose definition is not in the trace, a placeholder text.
     pub name: String,
     /// The demangled name, where the symbol is a mangled one.
     pub demangled: Option<String>,
@@ -85,12 +84,12 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    /// The name as people write it.
+    /// Returns the demangled name, else the symbol.
     pub fn readable(&self) -> &str {
         self.demangled.as_deref().unwrap_or(&self.name)
     }
 
-    /// The family that the name belongs to, if to any.
+    /// Returns the family that the name matches, if any.
     pub fn family(&self) -> Option<&'static Family> {
         family(&self.name, self.demangled.as_deref())
     }
@@ -118,27 +117,27 @@ pub struct Session {
     begun: usize,
     /// Which events count; `None`: all.
     scope: Option<Scope>,
-    /// The scope's windows of the process that is read.
+    /// The scope's windows of the process being read.
     windows: Vec<(u64, u64)>,
-    /// The reports of the process that is read.
+    /// The reports of the process being read.
     ties: Ties,
     scoped_reports: ScopedReports,
     unread: Vec<String>,
-    /// The file that is read.
+    /// The file being read.
     file: String,
-    /// True if the file that was read last ends with a footer that announces a next segment.
+    /// True if the last file ended with a footer that announces another segment.
     continues: bool,
-    /// Arguments of launches of undefined kernels matter.
+    /// True if an analysis reads the arguments of launches of undefined kernels.
     wants_unknown: bool,
 }
 
 impl Session {
-    /// Makes a session in which only the events of `scope` count; the other ones reach no analysis.
+    /// Creates a session that passes only the events of `scope` to analyses.
     pub fn scoped(scope: Scope) -> Session {
         Session { scope: Some(scope), ..Session::default() }
     }
 
-    /// The scope of the session; `None` if all events count.
+    /// Returns the scope of the session; `None` if all events count.
     pub fn scope(&self) -> Option<&Scope> {
         self.scope.as_ref()
     }
@@ -147,19 +146,19 @@ impl Session {
     ///
     /// # Panics
     ///
-    /// Default outside of a process: analyses are called from the first header on, up to
-    /// `end_process` of the last.
+    /// Outside of a process. Analyses are called only from the first header to the last
+    /// `end_process`.
     #[inline]
     pub fn process(&self) -> &Process {
         self.process.as_deref().expect("a process is read")
     }
 
-    /// Whether a process is read.
+    /// Returns true while a process is being read.
     pub(crate) fn is_reading(&self) -> bool {
         self.process.is_some()
     }
 
-    /// Processes that have begun, the one that is read among them.
+    /// Returns the number of processes that have begun, including the one being read.
     pub fn processes(&self) -> usize {
         self.begun
     }
@@ -169,7 +168,7 @@ impl Session {
         self.functions.get(id)
     }
 
-    /// All functions, by id.
+    /// Returns all functions, by id.
     pub fn functions(&self) -> &[Function] {
         self.functions.values()
     }
@@ -184,18 +183,18 @@ impl Session {
         self.kernels.get(id)
     }
 
-    /// Returns a code object by its id, with all that its definitions say of it.
+    /// Returns a code object by its id, merged from all its definitions.
     pub fn code_object(&self, id: CodeObjectId) -> &CodeObject {
         self.code_objects.get(id)
     }
 
-    /// Files of the reading that could not be read: why, one sentence each.
+    /// Returns why files could not be read, one sentence each.
     pub fn unread(&self) -> &[String] {
         &self.unread
     }
 
-    /// Returns the symbol of a kernel of a graph: by its id in the process that is read, or by its
-    /// handle where the kernel is unknown.
+    /// Returns the symbol of a kernel of a graph: by its id in the process being read, or by its
+    /// handle if the kernel is unknown.
     pub fn symbol_of(&self, kernel: Option<u32>, handle: Option<Hex>) -> Option<SymbolId> {
         let process = self.process();
         let known = kernel.and_then(|id| process.kernel(id)).map(|local| local.symbol);
@@ -237,7 +236,7 @@ impl Session {
             Record::Library(library) => {
                 process.libraries.insert(library.id, library.clone());
             }
-            // Every segment repeats them.
+            // Every segment repeats these definitions.
             Record::Interception(point) if !process.points.contains(point) => {
                 process.points.push(point.clone());
             }
@@ -253,7 +252,7 @@ impl Session {
             Record::Footer(footer) => {
                 process.footer = Some(footer.clone());
                 if let (Some(footer), Some(_)) = (&mut process.footer, &self.scope) {
-                    // Whether the calls that it counts came in scope is not known.
+                    // It is unknown whether the calls that it counts were in scope.
                     footer.calls.clear();
                 }
             }
@@ -327,7 +326,7 @@ impl Session {
         process.kernels.insert(kernel.id, local);
     }
 
-    /// Returns the id of a symbol; sets its demangled name where that was not known.
+    /// Returns the id of a symbol; adds its demangled name if that was unknown.
     pub(crate) fn intern_symbol(&mut self, name: String, demangled: Option<&str>) -> SymbolId {
         let id = self.symbols.number(name.clone(), || Symbol {
             tensile: Tensile::of(&name),
@@ -394,7 +393,7 @@ impl Session {
     }
 }
 
-/// The symbol of a kernel whose handle was not seen being created.
+/// Returns the placeholder symbol of a kernel without a definition.
 fn unknown_kernel(process: &Process, handle: Option<Hex>) -> String {
     format!("unknown kernel {} of process {}", handle.unwrap_or_default(), process.header.pid)
 }

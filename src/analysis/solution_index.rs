@@ -14,18 +14,18 @@ const BITS: u32 = 18;
 /// gfx600 to gfx1fff: all that a target's digits may be.
 const TARGETS: std::ops::RangeInclusive<i32> = 0x600..=0x1fff;
 
-/// Whose solution an index means.
+/// The library that a solution index refers to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SolutionLibrary {
     /// `gfx1100`, or `fallback`.
     pub library: Option<String>,
-    /// How sure that is.
+    /// How certain that is.
     pub evidence: Evidence,
-    /// The rule, or what keeps it from being applied.
+    /// The rule, or why it cannot be applied.
     pub why: String,
 }
 
-/// What decides about small numbers.
+/// How the rocBLAS of a reading numbers its solutions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbering {
     /// Every rocBLAS seen is 4.2 or later.
@@ -34,7 +34,7 @@ pub(crate) struct Numbering {
     pub hipblaslt: bool,
 }
 
-/// Applies the rule to an index that a GEMM asked for; nothing where it asked for none.
+/// Applies the rule to the index that a GEMM requested; `None` if it requested none.
 pub(crate) fn library(index: i32, numbering: Numbering) -> Option<SolutionLibrary> {
     let base = index.checked_sub(1).filter(|number| *number >= 0)? >> BITS;
     let found = |library: Option<String>, evidence, why: &str| {

@@ -24,7 +24,7 @@ pub struct SpanRow {
     pub datatype: Option<Word>,
     /// How a collective combines.
     pub op: Option<Word>,
-    /// What a solution or fusion plan of MIOpen does, one after the other.
+    /// Operations of a MIOpen solution or fusion plan, in order.
     pub operations: Vec<String>,
     /// The solver id of the solution that is run.
     pub solution_id: Option<u64>,

@@ -1,4 +1,4 @@
-//! Commands on each stream.
+//! Counts the commands on each stream.
 
 use super::interner::Interner;
 use foldhash::HashMap;
@@ -10,9 +10,9 @@ use serde::Serialize;
 pub struct StreamRow {
     /// Its process.
     pub pid: u32,
-    /// As the events of the trace refer to it; 0 is the default stream.
+    /// Its id in the trace; 0 is the default stream.
     pub stream: StreamRef,
-    /// What the program calls it (`hipStream_t`); absent for the default one.
+    /// Its handle (`hipStream_t`); absent for the default stream.
     pub handle: Option<Hex>,
     /// Launch calls, failed ones among them.
     pub launches: u64,
@@ -56,7 +56,7 @@ fn name(handle: Option<Hex>) -> String {
     }
 }
 
-/// What a call puts on a stream.
+/// The kind of work that a call submits to a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
     Launch,
@@ -71,12 +71,13 @@ pub(crate) enum Work {
 pub(crate) struct Streams {
     rows: Interner<StreamRef, StreamRow>,
     handles: HashMap<u32, Hex>,
-    /// Where the stream of the last call is: most are on the same as the one before.
+    /// Cache: the index of the last call's stream, because most calls use the same stream as the
+    /// one before.
     last: usize,
 }
 
 impl Streams {
-    /// Notes what the program calls a stream.
+    /// Adds the definition of a stream.
     pub(crate) fn define(&mut self, stream: &Stream) {
         self.handles.insert(stream.id, stream.handle);
     }

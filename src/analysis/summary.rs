@@ -8,12 +8,12 @@ use super::{
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The whole summary; also the JSON form.
+/// The whole summary, also as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The form of this object: 1.
+    /// Format of this object: 1.
     pub format: u32,
-    /// The phases of which it is the summary; absent: of everything.
+    /// The phases that it summarises; absent: everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// The earliest epoch of the traces, Unix nanoseconds: what the kernels' `first_ns` and
@@ -22,7 +22,7 @@ pub struct Summary {
     pub epoch: Option<String>,
     /// Sums over all processes.
     pub totals: Totals,
-    /// Why some things may have been missed.
+    /// Why launches or calls may have been missed.
     #[serde(rename = "unseen")]
     pub visibility_gaps: VisibilityGaps,
     /// The processes.
@@ -37,7 +37,7 @@ pub struct Summary {
     pub columns: Vec<ColumnsRow>,
     /// Graphs that were launched, with their kernels.
     pub graphs: Vec<GraphRow>,
-    /// What the HIP runtime reported of the GPU; absent where it was not asked.
+    /// GPU times, as the HIP runtime reported them; absent if not requested.
     pub gpu: Option<GpuTimes>,
     /// GEMMs of BLAS libraries, longest host time first.
     pub gemms: Vec<GemmRow>,
@@ -99,21 +99,21 @@ pub struct VisibilityGaps {
 pub struct Totals {
     /// Processes that recorded.
     pub processes: u64,
-    /// Those that still run.
+    /// Processes that still run.
     pub running: u64,
     /// Events in the traces.
     pub events: u64,
-    /// Kernel launches: direct ones, which are events, and those that launched graphs made.
+    /// Kernel launches: direct ones, which are events, and those by graph launches.
     pub launches: u64,
-    /// Those of them that launched graphs made.
+    /// Those of them by graph launches.
     pub by_graphs: u64,
     /// Those of them that were trials: made while a library searched for the fastest solution.
     pub trials: u64,
-    /// Those of them that seem to be trials of the program's own: made in sweeps.
+    /// Those of them that seem to be trials by the program itself: made in sweeps.
     pub swept: u64,
     /// Launch calls recorded into a graph instead of executed, including failed ones.
     pub captured: u64,
-    /// Those of them that came after their capture had failed to end: they may have been executed.
+    /// Captured launches after a failed end of their capture: they may have been executed.
     pub launches_in_doubt: u64,
     /// Launches of graphs.
     pub graph_launches: u64,
@@ -125,9 +125,9 @@ pub struct Totals {
     pub unnamed_launches: u64,
     /// Launches of a kernel whose code object is not known, the unnamed ones among them.
     pub(crate) unplaced_launches: u64,
-    /// Matrix products, each counted once although one library may make it through another.
+    /// GEMMs, each counted once although one library may compute it through another.
     pub gemms: u64,
-    /// Calls of matrix products, the inner ones too.
+    /// GEMM calls, including those inside other GEMM calls.
     pub gemm_calls: u64,
     /// Calls of BLAS functions that only asked how much workspace they would need.
     pub queries: u64,
@@ -136,7 +136,7 @@ pub struct Totals {
     /// Calls that are known by their name alone: transforms, solves, collectives, layers, and those
     /// of BLAS libraries that make no product.
     pub spans: u64,
-    /// Marks, ranges and names of the programs' own.
+    /// Marks, ranges and names set by the programs.
     pub marks: u64,
     /// Module loads and unloads.
     pub(crate) module_calls: u64,
@@ -144,7 +144,7 @@ pub struct Totals {
     pub failed: u64,
     /// Events that were lost.
     pub lost: u64,
-    /// For how long recording was stopped, over all processes.
+    /// Time in which recording was stopped, summed over all processes, ns.
     pub stopped_ns: u64,
     /// Calls that came after recording had ended.
     pub late: u64,

@@ -17,7 +17,7 @@ use foldhash::{HashMap, HashMapExt};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// So many different solutions in a row are a sweep.
+/// This many different solutions in a row are a sweep.
 const LEAST: usize = 3;
 
 /// Evidence class of a sweep.
@@ -28,14 +28,14 @@ pub const RULE: &str = "three or more solution indices for one problem, one call
 pub struct SweepRow {
     /// The function that was called.
     pub function: String,
-    /// Without a solution.
+    /// The GEMM, without a solution index.
     #[serde(flatten)]
     pub problem: GemmProblem,
     /// Sweeps of it.
     pub sweeps: u64,
-    /// Different solutions of the largest.
+    /// Distinct solutions in the largest sweep.
     pub solutions: u64,
-    /// Calls of all, but for the last of each.
+    /// Calls of all sweeps, without the last call of each.
     pub calls: u64,
     /// Launches in those calls.
     pub launches: u64,
@@ -66,7 +66,7 @@ crate::table! {
     sentence("rule", "rule", "the rule").on_page() => row.rule;
 }
 
-/// A row of calls that is over and was a sweep.
+/// A finished sweep.
 #[derive(Clone)]
 pub(crate) struct Sweep {
     /// The function's number over all processes.
@@ -107,12 +107,12 @@ impl Run {
     }
 }
 
-/// The last products of each thread of a process, by function.
+/// The last GEMMs of each thread of a process, by function.
 #[derive(Clone, Default)]
 pub(crate) struct Runs(HashMap<(u32, Option<FunctionId>), Run>);
 
 impl Runs {
-    /// Thread `tid` has made a product through `function`; returns the sweep that ends by that.
+    /// Handles a GEMM of thread `tid` through `function`; returns the sweep that it ends.
     pub(crate) fn product(
         &mut self,
         tid: u32,
@@ -138,7 +138,7 @@ impl Runs {
         over?.end(function)
     }
 
-    /// The sweeps with which the trace ends.
+    /// Returns the sweeps that are unfinished at the end of the trace.
     pub(crate) fn end(&mut self) -> Vec<Sweep> {
         self.0.drain().filter_map(|((_, function), run)| run.end(function)).collect()
     }
@@ -167,7 +167,7 @@ impl Sweeps {
         row.launches += sweep.kernels.values().sum::<u64>();
     }
 
-    /// Most calls first.
+    /// Returns the rows, most calls first.
     pub(crate) fn rows(&self) -> Vec<SweepRow> {
         let mut rows = self.0.values().to_vec();
         rows.sort_by_key(|row| std::cmp::Reverse(row.calls));

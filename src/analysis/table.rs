@@ -1,4 +1,4 @@
-//! How a table is described: once, beside the type of its rows, for every form that shows it (text,
+//! Describes a table once, beside the type of its rows, for every form that shows it (text,
 //! Markdown, the HTML page, `rocshim help tables`).
 //!
 //! A column's key is the name of the value in the row's JSON, and so in CSV. A column that JSON

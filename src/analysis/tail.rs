@@ -9,16 +9,16 @@ use rocshim_reader::{End, Reading, Watcher};
 use rocshim_trace::{Record, fits};
 use std::{collections::BTreeMap, path::Path};
 
-/// Which rows are asked for: those that fit one pattern of each list that is not empty.
+/// A filter of rows: selects those that match one pattern of each list that is not empty.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Of kernels' symbols or demangled names.
+    /// Patterns of kernels' symbols or demangled names.
     pub kernels: Patterns,
-    /// Of families, or whose they are.
+    /// Patterns of families, or of their owners.
     pub families: Patterns,
-    /// Of the libraries whose function is called.
+    /// Patterns of the libraries whose functions are called.
     pub libraries: Patterns,
-    /// Of executables' names; a number is a process id.
+    /// Patterns of executables' names; a number is a process id.
     pub processes: Patterns,
 }
 
@@ -28,12 +28,12 @@ pub struct Wanted {
 pub struct Patterns(Vec<String>);
 
 impl Patterns {
-    /// Makes patterns of what a user typed.
+    /// Creates patterns from the user's words.
     pub fn new(patterns: &[String]) -> Patterns {
         Patterns(patterns.iter().map(|pattern| pattern.to_lowercase()).collect())
     }
 
-    /// True where one of them fits one of the names, or there is none.
+    /// Returns true if a pattern matches one of the names, or there is no pattern.
     fn fit<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> bool {
         let fits_one = |name: &str| {
             let name = name.to_lowercase();
@@ -54,7 +54,7 @@ impl Patterns {
 }
 
 impl Summary {
-    /// Leaves out kernels, and families, that match none of the patterns.
+    /// Keeps only kernels, and families, that match a pattern.
     pub fn keep_kernels(&mut self, kernel: &Patterns, family: &Patterns) {
         let fits = |name: &str, demangled: Option<&str>| {
             let of = rocshim_trace::family(name, demangled);
@@ -76,8 +76,8 @@ fn is_like(pattern: &str, name: &str) -> bool {
 }
 
 impl Wanted {
-    /// Returns true for a row that was requested. What was lost or not recorded may include such:
-    /// it always is.
+    /// Returns true for a selected row. Rows about losses and pauses are always selected, because
+    /// they may stand for selected calls.
     fn takes(&self, row: &TrackRow, process: &TrackProcess) -> bool {
         let has = |columns: &[&str], patterns: &Patterns| {
             let words = columns.iter().filter_map(|column| match row.cell(column) {
@@ -94,21 +94,21 @@ impl Wanted {
     }
 }
 
-/// What became of a trace that is followed.
+/// A change of a followed trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceChange {
     /// The trace exists and continues.
     Begun,
     /// Nothing more will come.
     Ended(End),
-    /// It has no end, and its process is not seen running here.
+    /// It has no end, and its process is not visible here.
     Silent,
 }
 
 /// Receives the records of followed traces.
 pub struct Tail {
     wanted: Wanted,
-    /// Of earlier records, only the last rows are kept.
+    /// Number of rows to keep of the records that exist at first.
     last: usize,
     /// True when a command reads launches' arguments.
     has_arguments: bool,
@@ -143,18 +143,19 @@ impl Tail {
         self.changes.extend(open.map(|(number, _)| (*number, TraceChange::Begun)));
     }
 
-    /// The rows since they were last taken, in the order in which they began.
+    /// Returns the rows since the last call, in the order in which they began.
     pub fn take_rows(&mut self) -> Vec<(usize, TrackRow)> {
         self.rows.sort_by_key(|(_, row)| row.begin);
         std::mem::take(&mut self.rows)
     }
 
-    /// What happened to traces since this was last taken.
+    /// Returns the changes of traces since the last call.
     pub fn take_changes(&mut self) -> Vec<(usize, TraceChange)> {
         std::mem::take(&mut self.changes)
     }
 
-    /// The process of a trace's rows, and the trace's path; `None` before its header was read.
+    /// Returns the process of a trace's rows, and the trace's path; `None` before its header was
+    /// read.
     pub fn process(&self, trace: usize) -> Option<(&TrackProcess, &str)> {
         let trace = self.traces.get(&trace)?;
         Some((trace.tracks.processes().first()?, &trace.path))

@@ -9,11 +9,11 @@ use serde::Serialize;
 pub struct ThreadRow {
     /// Its process.
     pub pid: u32,
-    /// Its number.
+    /// Its thread id.
     pub tid: u32,
-    /// Events, those inside another call among them.
+    /// Events, including those inside other calls.
     pub events: u64,
-    /// Calls that the program made itself: those inside another call are that library's.
+    /// Calls that the program itself made, without those inside other calls.
     pub calls: u64,
     /// Time inside them.
     pub in_calls_ns: u64,
@@ -42,16 +42,16 @@ crate::table! {
     time("longest_gap_ns", "longest gap", "the longest time between two calls").no_sum() => row.longest_gap_ns;
 }
 
-/// Times between two calls of one thread that are alike in length.
+/// Times between two calls of a thread, grouped by duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GapRow {
-    /// At least so long.
+    /// Lower bound of the duration, ns.
     pub from_ns: u64,
-    /// Shorter than this; absent for the longest.
+    /// Upper bound, exclusive, ns; absent for the longest.
     pub below_ns: Option<u64>,
-    /// How many.
+    /// Number of such times.
     pub gaps: u64,
-    /// Together.
+    /// Their sum, ns.
     pub total_ns: u64,
 }
 
@@ -82,7 +82,7 @@ impl GapRow {
 /// Lengths of gaps: below 1 µs, 10 µs, … 1 s, and beyond.
 const STEPS: [u64; 7] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
-/// How many gaps are how long, over all threads.
+/// Numbers and sums of gaps by duration, over all threads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gaps([(u64, u64); STEPS.len() + 1]);
 
@@ -92,14 +92,14 @@ impl Gaps {
         (*gaps, *total) = (*gaps + 1, *total + gap);
     }
 
-    /// Adds what another has counted.
+    /// Adds the gaps of another count.
     pub(crate) fn add(&mut self, other: &Gaps) {
         for ((gaps, total), (more, longer)) in self.0.iter_mut().zip(other.0) {
             (*gaps, *total) = (*gaps + more, *total + longer);
         }
     }
 
-    /// A row for each length that occurs, shortest first.
+    /// Returns a row for each duration that occurs, shortest first.
     pub(crate) fn rows(&self) -> Vec<GapRow> {
         let from = std::iter::once(0).chain(STEPS);
         let below = STEPS.into_iter().map(Some).chain([None]);
@@ -114,7 +114,8 @@ impl Gaps {
 #[derive(Clone, Default)]
 pub(crate) struct Threads {
     rows: Interner<u32, ThreadRow>,
-    /// Where the thread of the last event is: most events are of the same thread as the one before.
+    /// Cache: the index of the last event's thread, because most events are of the same thread as
+    /// the one before.
     last: usize,
     pub gaps: Gaps,
 }
@@ -146,7 +147,7 @@ impl Threads {
         row.last_ns = row.last_ns.max(call.t + call.dur);
     }
 
-    /// The rows of process `pid`.
+    /// Returns the rows of process `pid`.
     pub(crate) fn rows(&self, pid: u32) -> impl Iterator<Item = ThreadRow> + '_ {
         let begun = |row: &ThreadRow| if row.calls == 0 { 0 } else { row.first_ns };
         self.rows.values().iter().map(move |row| ThreadRow { pid, first_ns: begun(row), ..row.clone() })

@@ -1,4 +1,4 @@
-//! Time spans of calls of several processes, on one time line.
+//! Converts the times of several processes to one time line.
 //!
 //! A trace's times are relative to its epoch. They are kept as Unix ns until all traces are read,
 //! and reported since the earliest epoch: comparable between hosts as far as the hosts' clocks
@@ -28,21 +28,21 @@ impl Default for TimeRange {
 }
 
 impl Epoch {
-    /// The calls that follow are those of a process with this epoch.
+    /// Begins a process with this epoch.
     pub(crate) fn begin(&mut self, epoch: &str) {
         let epoch = epoch.parse().ok();
         self.own = epoch.unwrap_or(0);
         self.earliest = self.earliest.into_iter().chain(epoch).min();
     }
 
-    /// The earliest one, as traces write it.
+    /// Returns the earliest epoch, as traces write it.
     pub(crate) fn earliest(&self) -> Option<String> {
         self.earliest.map(|epoch| epoch.to_string())
     }
 }
 
 impl TimeRange {
-    /// A call of the process that is read.
+    /// Adds a call of the process being read.
     #[inline]
     pub(crate) fn add(&mut self, epoch: &Epoch, call: &Call) {
         let t = epoch.own.saturating_add(call.t);
@@ -50,7 +50,7 @@ impl TimeRange {
         self.last = self.last.max(t.saturating_add(call.dur));
     }
 
-    /// First and last since the earliest epoch; nothing where there was no call.
+    /// Returns begin and end since the earliest epoch; `None` without calls.
     pub(crate) fn since(&self, epoch: &Epoch) -> Option<(u64, u64)> {
         let zero = epoch.earliest.unwrap_or(0);
         (self.first <= self.last).then(|| (self.first.saturating_sub(zero), self.last.saturating_sub(zero)))

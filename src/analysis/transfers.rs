@@ -11,14 +11,14 @@ pub struct CopyRow {
     pub action: Word,
     /// `h2d`, `d2h`, …; absent for memory sets, and when unknown.
     pub kind: Option<Word>,
-    /// By the functions that do not wait.
+    /// True for functions that do not wait.
     pub is_async: bool,
     /// Numbers of calls and their host time.
     #[serde(flatten)]
     pub counts: Counts,
     /// Bytes of the calls that succeeded and were executed.
     pub bytes: u64,
-    /// Those of them whose bytes are not known: an array's elements.
+    /// Number of these whose bytes are unknown, because an array's element size is.
     pub unmeasured: u64,
 }
 
@@ -83,7 +83,7 @@ crate::table! {
     };
 }
 
-/// What is counted of both.
+/// Counts of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Calls, failed and captured ones among them.

@@ -24,7 +24,7 @@ fn three_digits(value: f64) -> String {
     }
 }
 
-/// A moment in Unix nanoseconds as people write it, to the second: `2026-11-22 18:11:03 UTC`.
+/// Formats Unix nanoseconds as a date and time, to the second: `2026-11-22 18:11:03 UTC`.
 pub fn date(unix_ns: u64) -> String {
     let seconds = unix_ns / 1_000_000_000;
     // Years begin in March here, so that a leap day is the last of its year; 400 of them have
@@ -103,7 +103,7 @@ pub fn dims([x, y, z]: [u32; 3]) -> String {
     }
 }
 
-/// `+12 (1.10x)`, `=`, or nothing to compare: `new`, `gone`.
+/// Formats a change: `+12 (1.10x)`, `=`, or, without a value to compare, `new` or `gone`.
 pub fn change(difference: i64, ratio: Option<f64>) -> String {
     let signed = format!("{}{}", if difference < 0 { "-" } else { "+" }, count(difference.unsigned_abs()));
     match ratio {
@@ -114,7 +114,7 @@ pub fn change(difference: i64, ratio: Option<f64>) -> String {
     }
 }
 
-/// `1.05x`, `12.3x`, `0.0012x`: three digits that say something.
+/// Formats a ratio with three significant digits: `1.05x`, `12.3x`, `0.0012x`.
 pub fn multiple(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 99.95 => format!("{ratio:.0}x"),

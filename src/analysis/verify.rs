@@ -19,19 +19,19 @@ use rocshim_trace::{Gap, Gpu, Header, Launch, OF_KERNEL, Record, Thread};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Complaints of a kind beyond these are only counted.
+/// Limit of the reported faults of a kind; further ones are only counted.
 const SHOWN: usize = 10;
 
 /// Calls that a thread may have in flight where a segment of a trace ends.
 const DEPTH: u64 = 8;
 
-/// How far a trace can be trusted.
+/// The verdict on a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Everything is present or counted as lost.
+    /// Every event is present or counted as lost.
     Right,
-    /// So far: its process still runs.
+    /// The same so far: its process still runs.
     RightSoFar,
     /// There is nothing to verify: the file was deleted by hand, or moved away.
     Deleted,
@@ -40,39 +40,39 @@ pub enum Verdict {
     Wrong,
 }
 
-/// What a file was found to be.
+/// The result of verifying a file.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Verified {
     /// The file.
     pub trace: String,
-    /// What it is.
+    /// The verdict.
     pub verdict: Verdict,
     /// Threads that made calls.
     pub threads: u64,
-    /// Calls that had returned, as the threads' accounts say, and those of threads without a ring.
+    /// Calls that had returned, by the threads' counters, and those of threads without a ring.
     pub produced: u64,
     /// Events in the file.
     pub written: u64,
     /// Events that its gaps count.
     pub lost: u64,
-    /// The same by reason.
+    /// Lost events by reason.
     pub reasons: BTreeMap<String, u64>,
     /// Calls in flight when the process died.
     pub in_flight: u64,
     /// Whether every dispatch that the HIP runtime reported was seen; absent when reports were not
     /// requested.
     pub gpu: Option<GpuTimes>,
-    /// What is wrong, one sentence each.
+    /// Faults, one sentence each.
     pub wrong: Vec<String>,
-    /// What was deleted of the trace by hand, a sentence.
+    /// A sentence about the files of the trace that were deleted by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted: Option<String>,
-    /// Which segment of which trace it is.
+    /// The trace and the number of the segment.
     #[serde(skip)]
     pub segment: Option<Segment>,
 }
 
-/// One thread, since its ring was made.
+/// The events of one thread, since its ring was created.
 #[derive(Default)]
 struct Counted {
     seen: u64,
@@ -84,12 +84,12 @@ struct Counted {
     missing: BTreeMap<u64, u64>,
     /// Ids below this one may be in an earlier segment.
     base: u64,
-    /// Events that were there before.
+    /// Number of events that occurred before.
     again: u64,
 }
 
 impl Counted {
-    /// An event with this id, in the first segment of a trace or in a later one.
+    /// Counts an event with this id; `is_later`: in a later segment than the first.
     fn see(&mut self, id: u64, is_later: bool) {
         if is_later && self.seen == 1 {
             self.base = id;
@@ -131,7 +131,7 @@ pub struct Verifier {
     verified: Vec<Verified>,
 }
 
-/// What was counted in the file that is read.
+/// Counts of the file being read.
 #[derive(Default)]
 struct FileCounts {
     name: String,
@@ -141,7 +141,7 @@ struct FileCounts {
     written: u64,
     in_flight: u64,
     reasons: BTreeMap<String, u64>,
-    /// A line after the footer, a second header.
+    /// Faults of the order of lines: a line after the footer, a second header.
     order: Complaints,
     undefined: Complaints,
     accounts: Vec<String>,
@@ -150,11 +150,11 @@ struct FileCounts {
     missing: Vec<(u32, u64, u64)>,
     segment: Option<Segment>,
     gpu: GpuBuilder,
-    /// How it ends, by its footer.
+    /// The end that its footer states.
     end: Option<String>,
 }
 
-/// Sentences, the first few of many.
+/// Faults of one kind: the first few as sentences, the others counted.
 #[derive(Default)]
 struct Complaints {
     shown: Vec<String>,
@@ -238,14 +238,14 @@ impl Verifier {
         self.verified.push(Verified { trace, verdict: Verdict::Deleted, deleted, ..Verified::default() });
     }
 
-    /// Returns what each file was found to be, in the order in which they were read.
+    /// Returns the result for each file, in the order in which they were read.
     pub fn finish(self) -> Vec<Verified> {
         self.verified
     }
 }
 
 impl FileCounts {
-    /// Another line was read.
+    /// Counts a line.
     fn line(&mut self) {
         if self.end.is_some() {
             self.order.add(|| "a line follows the footer".into());
@@ -274,14 +274,14 @@ impl FileCounts {
     fn gap(&mut self, gap: &Gap) {
         *self.reasons.entry(gap.reason.to_string()).or_default() += gap.lost;
         if gap.tid == 0 {
-            // Calls of threads without a ring have no account but this.
+            // Calls of threads without a ring have no other counter.
             self.produced += gap.lost;
         } else {
             self.thread(gap.tid).lost += gap.lost;
         }
     }
 
-    /// The kernel and the hook of an event must be defined in the same file.
+    /// Checks that the kernel and the hook of an event are defined in the same file.
     fn refers(&mut self, session: &Session, event: &Event) {
         let process = session.process();
         let (tid, id, hook) = (event.call.tid, event.call.id, event.call.hook);
@@ -308,7 +308,8 @@ impl FileCounts {
         }
     }
 
-    /// Compares a thread's counters with its events. Its number may be another thread's after that.
+    /// Compares a thread's counters with its events. Afterwards its id may belong to another
+    /// thread.
     fn account(&mut self, account: &Thread) {
         let &Thread { tid, produced, written, lost } = account;
         let counted = self.threads.remove(&tid).unwrap_or_default();
@@ -338,11 +339,11 @@ impl FileCounts {
         }
     }
 
-    /// What the file was found to be, after its last record.
+    /// Returns the result for the file, after its last record.
     fn finish(mut self, reading: &Reading) -> Verified {
         let mut wrong = reading.notes.clone();
         if reading.end == End::Running {
-            // The line that is being written.
+            // That line is still being written.
             wrong.retain(|note| note != "the last line is cut");
         }
         wrong.append(&mut self.order.into_sentences());

@@ -1,8 +1,8 @@
-//! Chrome's trace event format: a JSON array, an event a line. chrome://tracing, Speedscope,
-//! Perfetto and others open it.
+//! Exports rows in Chrome's trace event format: a JSON array with an event per line.
+//! chrome://tracing, Speedscope, Perfetto and others open it.
 //!
-//! Times are µs since the earliest process began, with three digits after the point: ns are exact.
-//! What has a track of its own is a thread whose number no thread has.
+//! Times are µs since the earliest process began, with three decimals, so ns are exact. A track
+//! that is not a thread's is written as a thread with an unused number.
 
 use super::Exporter;
 use anyhow::{Context, Result};
@@ -13,10 +13,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::{collections::hash_map::Entry, io::Write};
 
-/// Writes to `out`.
+/// Writer of the format.
 pub struct Chrome {
     out: Box<dyn Write>,
-    /// What time 0 is, in Unix ns.
+    /// Time 0 in Unix ns.
     epoch: u64,
     /// The numbers of tracks, by process.
     tracks: HashMap<(usize, Track), u32>,
@@ -29,7 +29,7 @@ pub struct Chrome {
 const FIRST_BESIDE: u32 = 1 << 30;
 
 impl Chrome {
-    /// `epoch` is what time 0 is, in Unix ns.
+    /// Creates a writer to `out`; `epoch` is time 0 in Unix ns.
     pub fn new(out: Box<dyn Write>, epoch: u64) -> Chrome {
         Chrome { out, epoch, tracks: HashMap::default(), beside: HashMap::default(), begun: false }
     }
@@ -40,7 +40,7 @@ impl Chrome {
         serde_json::to_writer(&mut self.out, event).map_err(std::io::Error::from).context(CANNOT)
     }
 
-    /// Tells a name or rank of a process, or of one of its threads.
+    /// Writes a metadata event: a name or sort index of a process or thread.
     fn metadata(&mut self, pid: u32, tid: u32, name: &str, args: Args<'_>) -> Result<()> {
         self.event(&Event {
             ph: "M",
@@ -56,7 +56,7 @@ impl Chrome {
         })
     }
 
-    /// The number of a track, which is described where it is new.
+    /// Returns the number of a track; describes a new one.
     fn track(&mut self, row: &TrackRow, process: &TrackProcess) -> Result<u32> {
         let pid = process.shown_pid;
         if let Entry::Vacant(last) = self.beside.entry(row.process) {
@@ -142,7 +142,7 @@ impl Exporter for Chrome {
     }
 }
 
-/// An event; what does not belong to its kind is absent.
+/// An event; members that its kind does not have are absent.
 #[derive(Serialize)]
 struct Event<'a> {
     ph: &'static str,
@@ -169,8 +169,7 @@ struct Micros(u64);
 
 impl Serialize for Micros {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        // The shortest digits that mean this number: up to 2^53 ns (104 days) those are the exact
-        // ones.
+        // The shortest decimal form of the number, which is exact up to 2^53 ns (104 days).
         to.serialize_f64(self.0 as f64 / 1000.0)
     }
 }

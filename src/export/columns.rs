@@ -4,7 +4,7 @@
 use rocshim_analysis::{COMMON, Column, ColumnKind, TABLES};
 use std::fmt::Write;
 
-/// Each table with its own columns, after those of all and of calls.
+/// Returns each table with its own columns, after the common ones and those of calls.
 pub fn columns() -> String {
     let mut page = String::new();
     section(&mut page, "every table", "begins with", COMMON);

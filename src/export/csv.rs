@@ -7,7 +7,7 @@ use rocshim_analysis::{COMMON, Cell, TABLES, TrackProcess, TrackRow};
 use rocshim_report::FolderPlace;
 use std::{fmt::Write as _, fs::File, io::BufWriter, rc::Rc};
 
-/// Writes to a folder.
+/// Writer of a folder of files.
 pub struct Csv {
     /// In the order of the tables.
     files: Vec<csv::Writer<BufWriter<File>>>,
@@ -18,7 +18,7 @@ pub struct Csv {
 const CANNOT: &str = "cannot write the export";
 
 impl Csv {
-    /// Makes a file for every table.
+    /// Creates a file for every table.
     pub fn new(folder: &Rc<FolderPlace>) -> Result<Csv> {
         let mut files = Vec::new();
         for table in TABLES {

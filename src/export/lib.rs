@@ -1,12 +1,13 @@
-//! A timeline in the forms that other programs read: slices for Perfetto and Chrome, tables as CSV
-//! and Parquet.
+//! Exports traces in formats that other programs read: slices for Perfetto and Chrome, tables as
+//! CSV and Parquet.
 //!
 //! Layers, lowest first: `columns` (the tables as text), then one module for each form: `chrome`,
 //! `csv`, `parquet`, `perfetto`; `pass` (from a reading to a form); and `dataset`, which reads
-//! traces itself. A form is given row after row and keeps what it must to write the next one.
+//! traces itself. An exporter receives row after row and keeps only the state that it needs to
+//! write the next one.
 //!
-//! Nothing here is generic over what is written to: it would be compiled in the command, which is
-//! not optimised.
+//! Nothing here is generic over the output: generic code would be compiled in the command's crate,
+//! which is not optimised.
 
 #![forbid(unsafe_code)]
 
@@ -31,17 +32,17 @@ pub use perfetto::Perfetto;
 use anyhow::Result;
 use rocshim_analysis::{TrackProcess, TrackRow};
 
-/// A form, while it is written.
+/// An export format, while it is written.
 pub trait Exporter {
     /// Writes a row of a process.
     fn row(&mut self, row: &TrackRow, process: &TrackProcess) -> Result<()>;
 
-    /// After the last row.
+    /// Completes the export, after the last row.
     fn finish(&mut self) -> Result<()>;
 }
 
-/// A value as a folder's name has it: what is no letter, digit, `.`, `_` or `-` is `%` and two
-/// digits.
+/// Escapes a value for a folder name: characters other than letters, digits, `.`, `_` and `-`
+/// become `%` and two hex digits.
 fn escaped(value: &str) -> String {
     let mut text = String::new();
     for byte in value.bytes() {

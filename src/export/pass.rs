@@ -6,23 +6,23 @@ use rocshim_analysis::{Analysis, CallKey, Event, Phases, Session, Tracks};
 use rocshim_reader::Reading;
 use rocshim_trace::{Gpu, Kernel, Record};
 
-/// The rows of a reading on their way to an exporter.
+/// The analysis that passes the rows of a reading to an exporter.
 pub struct ExportPass<'a> {
     tracks: Tracks,
     exporter: Box<dyn Exporter>,
-    /// Why no more can be written.
+    /// The error after which nothing more is written.
     failed: Option<Error>,
     /// True when the export is to stop.
     is_stopped: &'a dyn Fn() -> bool,
 }
 
 impl ExportPass<'_> {
-    /// An export that has no rows yet. It stops reading once `is_stopped`.
+    /// Creates a pass to this exporter. It stops reading once `is_stopped`.
     pub fn new(exporter: Box<dyn Exporter>, is_stopped: &dyn Fn() -> bool) -> ExportPass<'_> {
         ExportPass { tracks: Tracks::default(), exporter, failed: None, is_stopped }
     }
 
-    /// Writes what is only known after the reading, and ends the export.
+    /// Writes the rows that are known only after the reading, and completes the export.
     ///
     /// # Errors
     /// When a row could not be written, then or earlier.

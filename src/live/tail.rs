@@ -38,7 +38,7 @@ pub fn line(row: &TrackRow, process: &TrackProcess, width: Option<usize>) -> Str
     }
 }
 
-/// Returns the family of a kernel, the library of another call, or the name of the table.
+/// Returns what a row belongs to: a kernel's family, another call's library, or the table.
 fn whose(row: &TrackRow) -> String {
     let word = |column| match row.cell(column) {
         Some(Cell::Word(word)) => Some(word.as_str()),

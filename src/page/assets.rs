@@ -1,18 +1,18 @@
-//! What the page carries beside its content: styles, plotly.js, its own script, and the policy by
-//! which a browser runs these and nothing else.
+//! The fixed parts of the page: styles, plotly.js, the page's own script, and the content security
+//! policy that allows these and nothing else.
 
 pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const SCRIPT: &str = include_str!("page.js");
 const PLOTLY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.deflate"));
 
-/// plotly.js, as it was before the build packed it.
+/// Returns plotly.js, which the build has compressed.
 pub(super) fn plotly() -> String {
     let length = env!("PLOTLY_BYTES").parse().expect("the build wrote a number");
     let script = miniz_oxide::inflate::decompress_to_vec_with_limit(PLOTLY, length);
     String::from_utf8(script.expect("the build packed it")).expect("a script is text")
 }
 
-/// No network, and no script but the two.
+/// Returns the content security policy: no network, and no script but the two.
 pub(super) fn policy() -> String {
     format!(
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '{}' '{}'",

@@ -3,18 +3,18 @@
 use maud::{Markup, html};
 use rocshim_analysis::{Evidence, Outcome};
 
-/// The class's name for the style sheet, and its word.
+/// Renders an evidence class: its name for the style sheet, and its word.
 pub(super) fn badge(evidence: Evidence) -> Markup {
     let class = if evidence.is_confirmed_absent() { "confirmed" } else { evidence.word() };
     html! { span.badge.(class) { (evidence) } }
 }
 
-/// What became of a statement of a server's.
+/// Renders the verdict on a server's statement.
 pub(super) fn outcome(outcome: Outcome) -> Markup {
     html! { span.badge.(outcome.word()) { (outcome) } }
 }
 
-/// What the classes mean.
+/// Renders the explanation of the classes.
 pub(super) fn legend() -> Markup {
     html! {
         dl.legend {

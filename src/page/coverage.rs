@@ -1,5 +1,5 @@
-//! The section on coverage: what the trace can show and what it cannot, hook by hook, and what was
-//! lost.
+//! The section on coverage: which calls the trace can show and which not, hook by hook, and what
+//! was lost.
 
 use super::grid::Grid;
 use maud::{Markup, html};

@@ -1,4 +1,4 @@
-//! Figures: a specification for plotly.js, what it shows in words, and its data as a table.
+//! Renders figures: a specification for plotly.js, a description in words, and the data as a table.
 
 use super::grid::Grid;
 use maud::{Markup, PreEscaped, html};
@@ -9,19 +9,19 @@ pub(super) struct Figure {
     /// Its name for scripts, and a part of its id.
     pub(super) key: &'static str,
     pub(super) title: &'static str,
-    /// What is to be seen, for those who do not see it.
+    /// A description of the figure in words, for people who cannot see it.
     pub(super) words: String,
-    /// What needs to be known to read it.
+    /// What a reader has to know to read it.
     pub(super) note: Option<String>,
     pub(super) layout: Value,
-    /// What is drawn; where there are several, buttons with these names switch.
+    /// The views; if there are several, buttons with their names switch between them.
     pub(super) views: Vec<View>,
     pub(super) data: Grid,
     /// Layout settings for a narrow window, in addition to the common ones.
     pub(super) narrow: Value,
-    /// Buttons that zoom along the time.
+    /// True to show buttons that zoom along the time axis.
     pub(super) zooms: bool,
-    /// The least width in pixels at which it can be read: a narrower window scrolls it.
+    /// Minimum readable width in pixels; a narrower window scrolls the figure.
     pub(super) least_width: u32,
 }
 
@@ -40,7 +40,7 @@ impl View {
 }
 
 impl Figure {
-    /// `prefix` makes its id one of its run.
+    /// Renders the figure; `prefix` makes its id unique to its run.
     pub(super) fn markup(&self, prefix: &str) -> Markup {
         let id = format!("{prefix}{}-figure", self.key);
         let views: Vec<Value> =
@@ -85,22 +85,22 @@ impl Figure {
     }
 }
 
-/// JSON for a script element: nothing in it ends the element or begins a comment.
+/// Returns JSON for a script element, in which nothing ends the element or begins a comment.
 pub(super) fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// Foreign text in a figure: plotly.js takes tags and entities in texts for such.
+/// Escapes untrusted text in a figure, because plotly.js interprets tags and entities.
 pub(super) fn label(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The same, cut to `most` characters.
+/// The same, shortened to `width` characters.
 pub(super) fn short_label(text: &str, width: usize) -> String {
     label(&rocshim_report::names::fit(text, width))
 }
 
-/// The colour with this number of the page's, which has them for light and dark.
+/// Returns the page's colour with this number, which has a light and a dark variant.
 pub(super) fn colour(number: usize) -> String {
     format!("@c{}", number % 12)
 }

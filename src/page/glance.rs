@@ -1,4 +1,5 @@
-//! What ran, on what, by which path, how sure that is, and what was lost.
+//! The first section: what ran, on which GPU, by which path, with evidence classes, and what was
+//! lost.
 
 use super::{
     badge::{badge, legend},
@@ -32,7 +33,7 @@ fn card(answer: &Answer) -> Markup {
     }
 }
 
-/// The text, whose numbers stay on one line.
+/// Returns the text with non-breaking blanks inside of numbers.
 fn unbroken(text: &str) -> String {
     let mut all: Vec<char> = text.chars().collect();
     for at in 1..all.len().saturating_sub(1) {
@@ -43,7 +44,7 @@ fn unbroken(text: &str) -> String {
     all.into_iter().collect()
 }
 
-/// Begins with what may be missing.
+/// Renders the banner about what may be missing.
 fn losses(run: &Run) -> Markup {
     let warnings = &run.answers.warnings;
     html! {

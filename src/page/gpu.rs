@@ -1,4 +1,4 @@
-//! The time on the GPU, as the HIP runtime reported it: phases, kernels, rates, queues.
+//! The section on GPU times, as the HIP runtime reported them: phases, kernels, rates, queues.
 
 use super::grid::Grid;
 use maud::{Markup, html};
@@ -35,7 +35,7 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
     }
 }
 
-/// The text with a capital letter and a full stop.
+/// Returns the text as a sentence: with a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))

@@ -6,10 +6,11 @@ use rocshim_analysis::table::{self, CellKind, FilledHead, Form, Head, Table};
 use rocshim_analysis::units::{count, percent};
 use rocshim_report::names::{tidy, to_tile};
 
-/// So few rows need no filter.
+/// A table of up to this many rows gets no filter.
 const FEW: usize = 8;
 
-/// Rows of a table; those of a longer one from here on are one row, with their number and sums.
+/// Limit of the rows of a table: the rows beyond it are merged into one, with their number and
+/// sums.
 const ROWS: usize = 1_500;
 
 /// A table.
@@ -24,17 +25,16 @@ pub(super) struct Grid {
 /// A cell.
 struct Cell {
     shown: Markup,
-    /// By what it is sorted: the number itself, without its unit; absent where that is what is
-    /// shown.
+    /// The sort key: the number without its unit; absent if the shown text is the key.
     value: Option<String>,
-    /// How wide it must be, by the style sheet.
+    /// Its width class in the style sheet.
     class: &'static str,
 }
 
-/// The length from which a text gets room for several words in a line.
+/// Length from which a text gets a wide column.
 const LONG: usize = 26;
 
-/// The longest text that is not broken into lines.
+/// Length up to which a text is not wrapped.
 const BRIEF: usize = 18;
 
 fn class(text: &str, is_code: bool) -> &'static str {
@@ -48,7 +48,7 @@ fn class(text: &str, is_code: bool) -> &'static str {
 }
 
 impl Grid {
-    /// A described table of these rows, the column that names them first.
+    /// Creates a described table of these rows, with the column that names them first.
     pub(super) fn of<'a, Row: 'static>(
         table: &'static Table<Row>,
         rows: impl IntoIterator<Item = &'a Row>,
@@ -75,7 +75,7 @@ impl Grid {
         Grid { key: table.key, caption: table.title.into(), heads: filled.heads, rows }
     }
 
-    /// Under another name and title than its description has: where a page shows the table twice.
+    /// Sets another name and title than the description's, for a table that a page shows twice.
     pub(super) fn called(self, key: &'static str, caption: impl Into<String>) -> Grid {
         Grid { key, caption: caption.into(), ..self }
     }
@@ -102,7 +102,7 @@ impl Grid {
         self.rows.len()
     }
 
-    /// The table; `prefix` makes its id one of its run.
+    /// Renders the table; `prefix` makes its id unique to its run.
     pub(super) fn markup(&self, prefix: &str) -> Markup {
         let id = format!("{prefix}{}-table", self.key);
         let shown = self.rows.len().min(ROWS);
@@ -162,7 +162,7 @@ impl Cell {
         }
     }
 
-    /// Kernels with the number of their launches, each with its symbol on demand.
+    /// Renders kernels with their numbers of launches; each shows its symbol on demand.
     fn kernels(kernels: &[(u64, String, Option<String>)]) -> Cell {
         let names = kernels.iter().map(|(launches, symbol, demangled)| {
             let name = tidy(demangled.as_deref().unwrap_or(symbol));

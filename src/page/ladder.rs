@@ -1,5 +1,5 @@
-//! The section on a server's requests: tokens that it reported for each, and columns that were
-//! launched for it.
+//! The section on a server's requests: the tokens reported for each, and the columns launched for
+//! it.
 
 use super::{
     figure::{Figure, View, label},
@@ -32,7 +32,7 @@ pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
 
 type Statement = fn(&ProxyRequest) -> &Claim;
 
-/// What is said of every request.
+/// The statements about every request.
 const STATEMENTS: [(&str, Statement); 3] =
     [("Prompt", |row| &row.prompt), ("Path", |row| &row.path), ("Generated", |row| &row.generated)];
 
@@ -124,7 +124,7 @@ pub(super) fn powers(most: f64) -> Vec<u64> {
     (0..40).map(|power| 1 << power).take_while(|value| *value as f64 <= most).collect()
 }
 
-/// A line from what was said to what was launched.
+/// Returns lines from the reported to the launched numbers.
 fn links(names: &[String], said: &[Option<u64>], seen: &[Option<Chunk>]) -> Value {
     let (mut x, mut y): (Vec<Value>, Vec<Value>) = Default::default();
     for ((name, said), seen) in names.iter().zip(said).zip(seen) {

@@ -9,7 +9,7 @@ use rocshim_analysis::units::count;
 use rocshim_analysis::{EDGES, Edge, Flow, Layer, Node, Run};
 use serde_json::{Value, json};
 
-/// Pixels: for an arrow that arrives, for a node at least, and between two nodes.
+/// Sizes in pixels: space for an incoming arrow, minimum height of a node, gap between two nodes.
 const ARROW: f64 = 17.0;
 const LEAST: f64 = 30.0;
 const BETWEEN: f64 = 12.0;
@@ -22,14 +22,14 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
     }
 }
 
-/// A node in the picture: the middle of its box, and where its arrows arrive.
+/// A node in the figure: the centre of its box, and the positions of its incoming arrows.
 struct Spot<'a> {
     node: &'a Node,
     x: f64,
     y: f64,
 }
 
-/// Across, as a part of the width.
+/// Returns the horizontal position of a layer as a fraction of the width.
 fn across(layer: Layer) -> f64 {
     match layer {
         Layer::Application => 0.08,
@@ -47,7 +47,8 @@ fn height_of(flow: &Flow, node: &Node) -> f64 {
     (incoming(flow, node).count() as f64 * ARROW).max(LEAST) + BETWEEN
 }
 
-/// Libraries are above, HIP below, so that calls from the application to HIP cross no library.
+/// Places the nodes: libraries above HIP, so that calls from the application to HIP cross no
+/// library.
 fn spots(flow: &Flow) -> (Vec<Spot<'_>>, f64) {
     let column = |layer: Layer| flow.nodes.iter().filter(move |node| node.layer == layer);
     let height = |layer: Layer| column(layer).map(|node| height_of(flow, node)).sum::<f64>();
@@ -58,7 +59,7 @@ fn spots(flow: &Flow) -> (Vec<Spot<'_>>, f64) {
         let mut y = match layer {
             Layer::Application | Layer::CodeObject => (whole - height(layer)) / 2.0,
             Layer::Library => 0.0,
-            // Below the libraries; in the middle of what is left.
+            // Below the libraries, centred in the remaining height.
             Layer::Hip => libraries + (whole - libraries - hip) / 2.0,
         };
         for node in column(layer) {

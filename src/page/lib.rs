@@ -1,12 +1,12 @@
-//! The page of `rocshim report`: everything that the analyses say of one run, or of several side by
-//! side, in one file that needs nothing else.
+//! Renders the page of `rocshim report`: the results of all analyses of one run, or of several runs
+//! side by side, in one self-contained HTML file.
 //!
-//! Layers, lowest first: `badge` (how sure), `grid` (tables), `figure` (what plotly.js draws),
-//! then one module for each section: `coverage`, `families`, `glance`, `gpu`, `kernels`, `ladder`,
+//! Layers, lowest first: `badge` (how sure), `grid` (tables), `figure` (what plotly.js draws), then
+//! one module for each section: `coverage`, `families`, `glance`, `gpu`, `kernels`, `ladder`,
 //! `layers`, `origins`, `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts,
-//! styles, and what a browser may run). Nothing is computed here but places and colours. Names in
-//! traces are foreign text: HTML is written by `maud`, whose every text is escaped, and figures go
-//! through `figure::label`.
+//! styles, and what a browser may run). This crate computes only positions and colours. Names in
+//! traces are untrusted text: `maud` escapes every text in HTML, and texts in figures go through
+//! `figure::label`.
 
 #![forbid(unsafe_code)]
 
@@ -31,20 +31,20 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use rocshim_analysis::{Comparison, Run};
 use rocshim_trace::file_name;
 
-/// A run, as the page shows it.
+/// A run that the page shows.
 pub struct Shown {
-    /// What it is called, where there are several.
+    /// The name of the run, if there are several.
     pub label: Option<String>,
     /// The arguments that named it.
     pub path: String,
-    /// What the analyses say of it.
+    /// The results of its analyses.
     pub run: Run,
 }
 
-/// The parts of a run: its anchor, its name in the list of contents, and what is to be seen.
+/// A section of a run: its anchor, its name in the list of contents, and its content.
 type Part = (&'static str, &'static str, Markup);
 
-/// What the times of the page are.
+/// Returns a sentence on which times the page shows.
 fn clocks(shown: &[Shown]) -> &'static str {
     match shown.iter().any(|one| one.run.summary.gpu.is_some()) {
         true => "times are host times of calls, except those on the GPU where they are called so",
@@ -52,7 +52,7 @@ fn clocks(shown: &[Shown]) -> &'static str {
     }
 }
 
-/// The whole page.
+/// Returns the whole page.
 pub fn page(shown: &[Shown], comparison: Option<&Comparison>) -> String {
     let title = title(shown);
     let runs: Vec<(String, &Shown, Vec<Part>)> = shown
@@ -116,7 +116,7 @@ pub fn page(shown: &[Shown], comparison: Option<&Comparison>) -> String {
     .into_string()
 }
 
-/// What ran, in a line.
+/// Returns the title: what ran, in a line.
 fn title(shown: &[Shown]) -> String {
     let mut programs: Vec<&str> = Vec::new();
     for row in shown.iter().flat_map(|one| &one.run.summary.processes) {

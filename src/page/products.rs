@@ -26,7 +26,7 @@ pub(super) fn section(prefix: &str, run: &Run) -> Markup {
     }
 }
 
-/// ggml's products by their columns.
+/// Renders ggml's matrix multiplications by their columns.
 fn columns(rows: &[ColumnsRow]) -> Figure {
     let mut places: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -41,7 +41,7 @@ fn columns(rows: &[ColumnsRow]) -> Figure {
     }
     let trace = |(at, name): (usize, &String)| {
         let of = || rows.iter().filter(|row| base(row) == *name);
-        // Kernels of one name and of as many columns are one bar.
+        // Kernels of one name with equal columns share a bar.
         let mut bars: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         of().for_each(|row| *bars.entry((row.least, row.most)).or_default() += row.launches);
         let places: Vec<String> = bars.keys().map(|(least, most)| range(*least, *most)).collect();

@@ -1,4 +1,4 @@
-//! The map of matrix products: each by its m, n and k, in the colour of what made it.
+//! The figure of GEMM shapes: each by its m, n and k, in the colour of its library.
 
 use super::{
     figure::{Figure, View, colour, label, short_label},
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// Sizes of marks in pixels: for the smallest k and the largest.
 const MARKS: [f64; 2] = [11.0, 34.0];
 
-/// A kind of product with its m, n and k.
+/// A kind of GEMM with its m, n and k.
 type Point<'a> = (&'a GemmRow, [i64; 3]);
 
 pub(super) fn figure(rows: &[GemmRow]) -> Figure {

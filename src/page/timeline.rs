@@ -1,4 +1,5 @@
-//! Requests, phases and steps in time, and how busy each thread and each queue of a GPU was.
+//! The section on time: requests, phases and steps as bars, and how busy each thread and GPU queue
+//! was.
 
 use super::{
     figure::{Figure, View, colour, label},
@@ -18,10 +19,10 @@ pub(super) fn section(prefix: &str, run: &Run) -> Option<Markup> {
         .then(|| html! { (figure(run).markup(prefix)) (threads.markup(prefix)) })
 }
 
-/// A bar is wide if this many of them, or fewer, would fill the figure.
+/// A bar is wide if at most this many of them fill the figure.
 const WIDE: u64 = 200;
 
-/// In which unit times are drawn: its name, and how many ns it has.
+/// Returns the unit of the time axis: its name and its length in ns.
 fn unit(span: u64) -> (&'static str, f64) {
     match span {
         0..10_000 => ("ns", 1.0),
@@ -110,7 +111,7 @@ fn figure(run: &Run) -> Figure {
     }
 }
 
-/// What the rows of queues are, or how to get them.
+/// Returns a sentence that explains the rows of queues, or how to record them.
 fn gpu_words(run: &Run) -> String {
     let queues = run.activity.threads.iter().filter(|row| row.queue.is_some()).count() as u64;
     match queues {
@@ -128,7 +129,7 @@ fn gpu_words(run: &Run) -> String {
     }
 }
 
-/// What a row is called.
+/// Returns the name of a row.
 fn name(run: &Run, row: &TimelineRow) -> String {
     let level = match row.level {
         Level::Request => "requests",
@@ -143,7 +144,7 @@ fn name(run: &Run, row: &TimelineRow) -> String {
     }
 }
 
-/// Processes that ran one after the other, each from its own first launch on.
+/// Returns a view of processes that ran one after the other, each aligned at its first launch.
 fn aligned(run: &Run, rows: &[String]) -> Option<View> {
     let mut begins: BTreeMap<Option<u32>, u64> = BTreeMap::new();
     let mut longest = 0;
@@ -176,8 +177,8 @@ fn axis(names: &[String], domain: [f64; 2]) -> Value {
     })
 }
 
-/// One trace of bars for each name, so that the legend switches them. Times are since `begin_of` a
-/// row.
+/// Returns a plotly trace of bars for each name, so that the legend can switch them. Times are
+/// relative to `begin_of` a row.
 fn bars(run: &Run, rows: &[String], ns: f64, begin_of: &dyn Fn(&TimelineRow) -> u64) -> Vec<Value> {
     let mut names: Vec<(&str, Option<PhaseKind>)> = Vec::new();
     for bar in run.timeline.rows.iter().flat_map(|row| &row.bars) {
@@ -186,7 +187,7 @@ fn bars(run: &Run, rows: &[String], ns: f64, begin_of: &dyn Fn(&TimelineRow) -> 
             names.push((name, bar.kind));
         }
     }
-    // What takes least time is drawn last, above the others.
+    // The shortest are drawn last, above the others.
     names.sort_by_key(|(name, kind)| {
         let bars = run.timeline.rows.iter().flat_map(|row| &row.bars);
         let of = bars.filter(|bar| bar.kind == *kind && (kind.is_none() || bar.name == *name));
@@ -202,8 +203,7 @@ fn bars(run: &Run, rows: &[String], ns: f64, begin_of: &dyn Fn(&TimelineRow) -> 
                 y.push(json!(title));
                 x.push(json!((bar.end_ns - bar.begin_ns) as f64 / ns));
                 base.push(json!(bar.begin_ns.saturating_sub(begin_of(row)) as f64 / ns));
-                // Neighbours are set apart, but a bar of less than some pixels would vanish behind
-                // its edge.
+                // Edges separate neighbouring bars, but would cover bars of a few pixels.
                 let is_wide = (bar.end_ns - bar.begin_ns).saturating_mul(WIDE)
                     > run.timeline.end_ns - run.timeline.begin_ns;
                 edges.push(if is_wide { "@ground" } else { colour.as_str() }.to_string());
@@ -249,7 +249,7 @@ fn hover(level: Level, bar: &Bar) -> String {
     )
 }
 
-/// How much of each bin every thread spent in calls.
+/// Returns the share of each bin that every thread spent in calls.
 fn busy(run: &Run, threads: &[String], ns: f64) -> Value {
     let activity = &run.activity;
     let bin = activity.bin_ns;
@@ -275,7 +275,8 @@ fn busy(run: &Run, threads: &[String], ns: f64) -> Value {
     })
 }
 
-/// Lines from launches to the begins of their kernels: from the thread's row to the queue's.
+/// Returns lines from launches to the begins of their kernels, from the thread's row to the
+/// queue's.
 fn arrows(run: &Run, rows: &[String], ns: f64) -> Option<Value> {
     let gpu = run.summary.gpu.as_ref()?;
     let epoch: u64 = run.summary.epoch.as_ref()?.parse().ok()?;

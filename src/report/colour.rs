@@ -1,5 +1,4 @@
-//! Colour, on a terminal that supports it and where it was not declined: titles, and evidence
-//! words.
+//! Colours titles and evidence classes, on a terminal that supports it unless the user declined.
 //!
 //! A page carries noncharacters of Unicode where colours begin and end; `print` replaces them by
 //! terminal sequences after every other control character was made visible (`visible`).
@@ -13,12 +12,12 @@ const CYAN: char = '\u{fdd2}';
 const YELLOW: char = '\u{fdd3}';
 const END: char = '\u{fdd4}';
 
-/// Whether a character marks a colour.
+/// Returns true for a character that marks a colour.
 pub(super) fn is_mark(c: char) -> bool {
     MARKS.iter().any(|(mark, _)| *mark == c)
 }
 
-/// The text with terminal sequences in place of the marks.
+/// Replaces the marks in a text by terminal sequences.
 pub(super) fn for_terminal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -30,12 +29,12 @@ pub(super) fn for_terminal(text: &str) -> String {
     out
 }
 
-/// A title.
+/// Returns a title, coloured if `colour`.
 pub(super) fn title(line: String, colour: bool) -> String {
     if colour { painted(&line, BOLD) } else { line }
 }
 
-/// A cell padded to its column's width: painted if it is a class of evidence.
+/// Returns a cell that is padded to its column's width; coloured if it is an evidence class.
 pub(super) fn cell(cell: String, colour: bool) -> String {
     let word = cell.trim();
     let paint = match word {

@@ -1,4 +1,5 @@
-//! The pages of `rocshim compare`: what differs between runs, and what observing cost.
+//! Renders the pages of `rocshim compare`: differences between runs, and (`--observer`) the cost of
+//! recording.
 
 use super::{
     section::{Part, paragraph},
@@ -8,7 +9,7 @@ use super::{
 use rocshim_analysis::units::{count, counted};
 use rocshim_analysis::{Comparison, OBSERVED, Observed, Speed};
 
-/// The whole page.
+/// Returns the whole page.
 pub fn compare(all: &Comparison, style: &Style) -> String {
     let mut page = paragraph(&sentence(all), style);
     let sections = [
@@ -30,7 +31,7 @@ pub fn compare(all: &Comparison, style: &Style) -> String {
     page
 }
 
-/// What changed in each run, against the baseline.
+/// Returns the first sentence: what changed in each run relative to the baseline.
 fn sentence(all: &Comparison) -> String {
     let baseline = &all.runs[0].run;
     let changes = all.runs.iter().enumerate().skip(1).map(|(run, row)| {
@@ -59,7 +60,7 @@ fn sentence(all: &Comparison) -> String {
     changes.collect::<Vec<_>>().join(" ")
 }
 
-/// The conditions that hold, a sentence each.
+/// Returns a sentence for each condition that holds.
 pub fn failed_conditions(all: &Comparison) -> Vec<String> {
     let failed = all.conditions.iter().filter(|checked| checked.holds);
     failed
@@ -71,7 +72,7 @@ pub fn failed_conditions(all: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// The page of `--observer`.
+/// Returns the page of `--observer`.
 pub fn observed(all: &Observed, style: &Style) -> String {
     let title = format!(
         "Tokens a second of {}, with the shim ({}) and without ({})",

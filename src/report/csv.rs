@@ -1,8 +1,8 @@
-//! One table of a `--json` object as CSV (RFC 4180, but for lines that end as Unix ends them): raw
-//! numbers under stable names.
+//! Converts one table of a `--json` object to CSV (RFC 4180, with Unix line ends): raw numbers
+//! under stable names.
 //!
-//! What is nested gets a name with dots (`shape.grid`), a list of numbers or words is one cell with
-//! blanks between, a list of objects is one cell of JSON.
+//! A nested value gets a name with dots (`shape.grid`), a list of numbers or words is one cell
+//! separated by blanks, a list of objects is one cell of JSON.
 
 use anyhow::{Result, bail};
 use serde::{
@@ -11,11 +11,11 @@ use serde::{
 };
 use std::fmt;
 
-/// The rows of the array `table` in `value` (`gpu.kernels`: in an object of it), or the one row
-/// that an object is.
+/// Returns the rows of the array `table` in `value` (`gpu.kernels`: of an object in it); an object
+/// is one row.
 ///
 /// # Errors
-/// Where there is no such table: the sentence lists those that there are.
+/// When there is no such table; the message lists those that exist.
 pub(super) fn csv(value: &impl Serialize, table: &str) -> Result<String> {
     let json: Json = serde_json::from_str(&serde_json::to_string(value)?)?;
     let Json::Map(members) = &json else { bail!("this page has no tables; --json prints it") };
@@ -43,8 +43,8 @@ pub(super) fn csv(value: &impl Serialize, table: &str) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// The names of all rows, each where it was first seen. One that is absent (null) in some rows and
-/// an object in others is not a column of its own.
+/// Returns the names in all rows, in order of first occurrence. A member that is null in some rows
+/// and an object in others gets no column itself.
 fn columns(rows: &[Vec<(String, String)>]) -> Vec<&str> {
     let mut columns: Vec<&str> = Vec::new();
     for row in rows {
@@ -66,7 +66,7 @@ fn columns(rows: &[Vec<(String, String)>]) -> Vec<&str> {
     columns
 }
 
-/// The cells of a row.
+/// Returns the cells of a row, with their names.
 fn flat(row: &Json) -> Vec<(String, String)> {
     fn add(prefix: &str, json: &Json, cells: &mut Vec<(String, String)>) {
         let Json::Map(members) = json else { return cells.push((prefix.to_string(), json.cell())) };

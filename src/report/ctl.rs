@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It does.
+    /// Recording is on.
     Recording,
-    /// It was stopped, or never started.
+    /// Recording was stopped, or never started.
     Stopped,
 }
 
-/// The status of a process; also the JSON form.
+/// The status of a process, also as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
-    /// Process number.
+    /// Process id.
     pub pid: u32,
     /// Path of its executable.
     pub exe: String,
@@ -27,15 +27,15 @@ pub struct Status {
     pub argv: Vec<String>,
     /// Whether it records.
     pub state: State,
-    /// For how long it has been so.
+    /// Time since it last changed, ns.
     pub for_ns: u64,
-    /// What is wrong with it.
+    /// A problem, in a sentence; absent without one.
     pub trouble: Option<String>,
     /// Path of its trace.
     pub trace: String,
     /// Bytes of the trace.
     pub bytes: u64,
-    /// Its rings are overwritten, and written only when it is asked or ends.
+    /// True for a flight recorder: its rings are overwritten, and written on request or at its end.
     pub flight_recorder: bool,
     /// Threads that have rings.
     pub threads: u64,
@@ -47,19 +47,19 @@ pub struct Status {
     pub written: u64,
     /// Events that were lost, by reason.
     pub lost: BTreeMap<String, u64>,
-    /// Slots of ring memory that the process may have.
+    /// Limit of the process's ring slots.
     pub ring_slots: u64,
-    /// The part of them that the fullest ring takes.
+    /// Share of these that the fullest ring uses, 0 to 1.
     pub fullest_ring: f64,
-    /// Its thread.
+    /// The thread of that ring.
     pub fullest_thread: Option<u32>,
-    /// Slots of all rings that hold what was not read yet.
+    /// Slots in all rings with unread events.
     pub slots_in_use: u64,
-    /// Bytes of ring memory that are in use or ready.
+    /// Ring memory in use or ready, bytes.
     pub memory: u64,
-    /// Times that a thread found no ring memory ready, and reserved some itself.
+    /// How often a thread found no ring memory ready and reserved some itself.
     pub reserved: u64,
-    /// CPU time of the collector.
+    /// CPU time of the collector, ns.
     pub collector_ns: u64,
 }
 
@@ -93,7 +93,7 @@ impl Status {
     }
 }
 
-/// One process, a line for each thing.
+/// Returns the status of one process, a line for each item.
 pub fn status(status: &Status) -> String {
     let mut page = format!("{}: {}\n", status.pid, status.program());
     let mut line = |name: &str, what: String| page.push_str(&format!("  {name:<10} {what}\n"));
@@ -140,7 +140,7 @@ pub fn status(status: &Status) -> String {
     page
 }
 
-/// All processes that record, a row each; then why the `others` cannot be asked.
+/// Returns a row for each process that records, then why the `others` cannot be reached.
 pub fn live_list(rows: &[Status], others: &[String], style: &Style) -> String {
     let mut page = String::new();
     if !rows.is_empty() {

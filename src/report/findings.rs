@@ -1,4 +1,5 @@
-//! The findings of the doctor: one paragraph each, `ok`, `warn` or `fail` first.
+//! Renders the findings of `rocshim doctor`: a paragraph each, which begins with `ok`, `warn` or
+//! `fail`.
 
 use super::table::broken;
 use rocshim_analysis::units::counted;
@@ -45,7 +46,7 @@ impl Finding {
     }
 }
 
-/// What follows from all findings, then each.
+/// Returns the conclusion from all findings, then each finding.
 pub fn findings(findings: &[Finding], width: Option<usize>) -> String {
     let subject = findings.iter().map(|finding| finding.subject.len()).max().unwrap_or(0);
     let indent = 6 + subject + 2;

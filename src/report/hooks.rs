@@ -1,4 +1,4 @@
-//! The hooked functions: as the shim lists them, and as traces saw them.
+//! Renders the hooked functions: the shim's list, and their use in traces.
 
 use super::section::{Part, paragraph};
 use super::table::Style;
@@ -17,7 +17,7 @@ pub struct HookLine {
     pub signature: String,
 }
 
-/// The functions that a librocshim.so hooks, by library.
+/// Returns the functions that a librocshim.so hooks, by library.
 pub fn hook_list(hooks: &[HookLine], signatures: bool) -> String {
     let mut page = String::new();
     let mut library = "";

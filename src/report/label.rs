@@ -1,4 +1,4 @@
-//! How kernels are called on a page: short, and no two alike.
+//! Chooses the names of kernels on a page: short, and distinct.
 
 use super::{
     names::{tidy, to_tile},
@@ -7,7 +7,7 @@ use super::{
 use rocshim_analysis::table::{Cell, Head};
 use std::collections::HashMap;
 
-/// The cells of a column as text; kernels by names that differ.
+/// Returns the cells of a column as text; kernels get distinct names.
 pub(crate) fn texts(cells: &[&Cell], head: &Head, style: &Style) -> Vec<String> {
     let mut names: Vec<Name> = Vec::new();
     for cell in cells {
@@ -23,7 +23,7 @@ pub(crate) fn texts(cells: &[&Cell], head: &Head, style: &Style) -> Vec<String> 
     cells.iter().map(&mut text).collect()
 }
 
-/// A kernel's name as it is shown.
+/// Returns a kernel's name as shown.
 pub(crate) fn label(name: &str, demangled: Option<&str>, style: &Style) -> String {
     let readable = demangled.unwrap_or(name);
     match (style.full_names, to_tile(name)) {
@@ -33,11 +33,11 @@ pub(crate) fn label(name: &str, demangled: Option<&str>, style: &Style) -> Strin
     }
 }
 
-/// A symbol, and the name as people write it, where that differs.
+/// A symbol, and the demangled name if that differs.
 pub(crate) type Name<'a> = (&'a str, Option<&'a str>);
 
-/// The names of all rows; two kernels that differ only in what is usually left out keep it: of a
-/// Tensile product, those parameters that not all of them have.
+/// Returns the names of all rows. Kernels that differ only in parts that are usually omitted keep
+/// these parts: for Tensile kernels, the parameters that not all of them have.
 pub(crate) fn labels(names: &[Name], style: &Style) -> Vec<String> {
     let label = |(name, demangled): Name| label(name, demangled, style);
     let mut alike: HashMap<String, Vec<&str>> = HashMap::new();
@@ -57,7 +57,7 @@ pub(crate) fn labels(names: &[Name], style: &Style) -> Vec<String> {
         .collect()
 }
 
-/// The parameters in a Tensile kernel's name that the others lack; `None` where there are none.
+/// Returns the parameters in a Tensile kernel's name that others lack; `None` without any.
 fn own_parameters(name: &str, alike: &[&str]) -> Option<String> {
     to_tile(name)?;
     let lacks = |other: &str, word: &str| !other.split('_').any(|known| known == word);
@@ -83,7 +83,7 @@ mod tests {
             labelled(&[one, other]),
             ["Cijk_Ailk_Bljk_SB_MT64x64x8…TLDS1", "Cijk_Ailk_Bljk_SB_MT64x64x8…TLDS2"]
         );
-        // One that has nothing that the other lacks.
+        // A name that has no parameter beyond the other's.
         let longer = format!("{one}_PGR2");
         assert_eq!(
             labelled(&[one, &longer]),

@@ -1,4 +1,4 @@
-//! Numbers in, text out: one file for each thing that is shown.
+//! Renders the results of analyses as text, Markdown, CSV and JSON; one module for each page.
 //!
 //! Layers, lowest first: `names` (kernel names to a width), `colour`, `visible` (control characters
 //! shown), `table` (rows to aligned lines), `wrap` (prepared text to a width), `label` (kernels by
@@ -68,34 +68,36 @@ use std::{
     os::fd::AsFd,
 };
 
-/// One sentence to standard error, under our name.
+/// Prints a sentence to standard error, after `rocshim: `.
 pub fn print_error(sentence: &str) {
     let _ = writeln!(io::stderr(), "rocshim: {}", visible(sentence));
 }
 
-/// Text to standard error, where nothing of the program's own output can be disturbed.
+/// Prints text to standard error, so that a program's output on standard output is not disturbed.
 pub fn print_status(text: &str) {
     let _ = io::stderr().write_all(visible_lines(text).as_bytes());
 }
 
-/// Text to standard output: control characters are made visible, colours become the terminal's.
+/// Prints text to standard output: escapes control characters, and converts colours to terminal
+/// sequences.
 pub fn print(text: &str) -> anyhow::Result<()> {
     write(&colour::for_terminal(&visible_lines(text)))
 }
 
-/// A value as JSON to standard output.
+/// Prints a value as JSON to standard output.
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
     write(&visible_json(&text))
 }
 
-/// JSON lines to standard output.
+/// Prints JSON lines to standard output.
 pub fn print_json_lines(lines: &str) -> anyhow::Result<()> {
     write(&visible_json(lines))
 }
 
-/// One table of a value's JSON form as CSV to standard output: as it is into a file or a pipe.
+/// Prints one table of a value's JSON form as CSV to standard output; unescaped into a file or a
+/// pipe.
 pub fn print_csv(value: &impl serde::Serialize, table: &str) -> anyhow::Result<()> {
     let text = csv::csv(value, table)?;
     if text.is_empty() {
@@ -110,7 +112,8 @@ fn write(text: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// The width of the terminal that `stream` is; `None` where it is none. `COLUMNS` overrules.
+/// Returns the width of a terminal, in columns; `None` if `stream` is not a terminal. The variable
+/// `COLUMNS` overrides both.
 pub fn width_of(stream: impl AsFd + IsTerminal) -> Option<usize> {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let own = || tcgetwinsize(&stream).ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);

@@ -1,4 +1,4 @@
-//! Short lists: the environment variables, what was verified, what was recovered.
+//! Renders short lists: environment variables, verified traces, recovered traces.
 
 use super::{section::Part, sections, table::Style};
 use rocshim_analysis::table;
@@ -31,7 +31,7 @@ pub fn variables(variables: &[VariableLine], style: &Style) -> String {
     Part::new(&VARIABLES, variables).lines(style).text(style)
 }
 
-/// What became of a file that was to be finished.
+/// The result of finishing a trace.
 #[derive(Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Recovery {
@@ -40,7 +40,7 @@ pub enum Recovery {
         /// How many.
         events: u64,
     },
-    /// It has its end already.
+    /// It is complete already.
     Whole,
     /// Its process still runs and will end it.
     Running,
@@ -55,12 +55,12 @@ pub enum Recovery {
     },
 }
 
-/// A trace and what became of it; also the JSON form.
+/// A trace with the result of finishing it, also as JSON.
 #[derive(Serialize)]
 pub struct Recovered {
     /// Its path.
     pub trace: String,
-    /// What became of it.
+    /// The result.
     #[serde(flatten)]
     pub outcome: Recovery,
 }
@@ -80,8 +80,8 @@ pub fn recovered(files: &[Recovered]) -> String {
     files.iter().map(line).collect()
 }
 
-/// The answer for all traces where there are several; then a paragraph for each: its counts, and
-/// what is wrong.
+/// Returns the verdict on all traces if there are several, then a paragraph for each: its counts,
+/// and what is wrong.
 pub fn verified(traces: &[Verified]) -> String {
     let answer = if traces.len() > 1 { all_verified(traces) } else { String::new() };
     traces.iter().map(one_verified).fold(answer, |page, one| page + &one)
@@ -135,7 +135,7 @@ fn one_verified(one: &Verified) -> String {
     text
 }
 
-/// What a killed process has left; also the JSON form.
+/// The ring files of a killed process, also as JSON.
 #[derive(Serialize)]
 pub struct StaleLine {
     /// Its trace.
@@ -144,11 +144,11 @@ pub struct StaleLine {
     pub rings: String,
     /// Bytes of them.
     pub bytes: u64,
-    /// The trace, or the folder that it was written to, was deleted.
+    /// True if the trace, or the folder that it was written to, was deleted.
     pub is_deleted: bool,
 }
 
-/// What killed processes have left, a line for each, up to `rows` of them.
+/// Returns a line for each killed process that has left ring files, at most `rows` lines.
 pub fn stale(found: &[StaleLine], rows: Option<usize>) -> String {
     if found.is_empty() {
         return "no killed process of yours has left ring files\n".into();

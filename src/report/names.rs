@@ -2,8 +2,9 @@
 
 pub use rocshim_analysis::names::{family, function, tidy, to_tile};
 
-/// The text in at most `width` columns. A name with template arguments loses its end, because the
-/// first arguments say most (type, columns); another loses its middle, because both ends differ.
+/// Shortens a text to at most `width` columns. A name with template arguments loses its end,
+/// because the first arguments say most (type, columns); another loses its middle, because both
+/// ends differ.
 pub fn fit(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
@@ -17,7 +18,7 @@ pub fn fit(text: &str, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// A path in at most `width` columns: its end, which identifies it best, is kept.
+/// Shortens a path to at most `width` columns; keeps its end, which identifies it best.
 pub(crate) fn fit_path(path: &str, width: usize) -> String {
     let length = path.chars().count();
     if length <= width {

@@ -1,4 +1,4 @@
-//! The page of `rocshim proxy`.
+//! Renders the page of `rocshim proxy`.
 
 mod answer;
 

@@ -1,9 +1,9 @@
-//! Problems as commands, to be kept in a file and run.
+//! Renders problems as commands of benchmark programs, as a shell script.
 
 use rocshim_analysis::Replay;
 use rocshim_analysis::units::{counted, time};
 
-/// What is no command is a comment.
+/// Returns the script; lines that are not commands are comments.
 pub fn replay(replay: &Replay) -> String {
     let mut page = String::new();
     if replay.lines.is_empty() {

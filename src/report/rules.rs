@@ -1,4 +1,4 @@
-//! The rules by which statements are made, as `rocshim help evidence` lists them.
+//! Renders the list of evidence rules for `rocshim help evidence`.
 
 use rocshim_analysis::{Basis, RuleRow};
 
@@ -10,7 +10,7 @@ intercepted calls, their arguments, the code objects that they launch from, and 
 lost events. Other premises are knowledge of how such programs work: what follows is inferred.
 ";
 
-/// All rules, by what they are about.
+/// Returns all rules, grouped by subject.
 pub fn evidence_rules(rules: &[RuleRow]) -> String {
     let mut text = INTRODUCTION.to_string();
     let mut about = "";

@@ -1,4 +1,4 @@
-//! A part of a page: a title, a table, remarks under it; and paragraphs. In text or in Markdown.
+//! Renders a section of a page (title, table, remarks) and paragraphs, as text or Markdown.
 
 use super::{
     colour, label, markdown,
@@ -7,12 +7,12 @@ use super::{
 };
 use rocshim_analysis::table::{Cell, Form as Shown, Table as Described};
 
-/// A described table with its rows, and what a page adds to it.
+/// A described table with its rows, and the title, lines and remarks that a page adds.
 pub(super) struct Part<'a, TableRow: 'static> {
     table: &'static Described<TableRow>,
     /// Each with the lines under it.
     rows: Vec<(&'a TableRow, Vec<String>)>,
-    /// The line above each row, where it is not the one above the row before it.
+    /// The heading of each row; printed above the first of consecutive rows that share it.
     headings: Vec<String>,
     title: String,
     runs: Vec<&'a str>,
@@ -20,7 +20,7 @@ pub(super) struct Part<'a, TableRow: 'static> {
 }
 
 impl<'a, TableRow> Part<'a, TableRow> {
-    /// The table of these rows under its own title.
+    /// Creates a section of these rows under the table's own title.
     pub(super) fn new(
         table: &'static Described<TableRow>,
         rows: impl IntoIterator<Item = &'a TableRow>,
@@ -30,19 +30,19 @@ impl<'a, TableRow> Part<'a, TableRow> {
         Part { table, rows, headings, title, runs: Vec::new(), remarks: Vec::new() }
     }
 
-    /// A title made of what the rows say.
+    /// Sets the title, for one that depends on the rows.
     pub(super) fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// The names of the runs that have columns of their own.
+    /// Sets the names of the runs, for columns of each run.
     pub(super) fn runs(mut self, runs: &[&'a str]) -> Self {
         self.runs = runs.to_vec();
         self
     }
 
-    /// Lines under each row.
+    /// Sets the lines below each row.
     pub(super) fn under(mut self, lines: impl Fn(&TableRow) -> Vec<String>) -> Self {
         self.rows.iter_mut().for_each(|(row, under)| *under = lines(row));
         self
@@ -68,29 +68,29 @@ impl<'a, TableRow> Part<'a, TableRow> {
         self
     }
 
-    /// A remark under the table.
+    /// Adds a remark below the table.
     pub(super) fn remark(mut self, remark: impl Into<String>) -> Self {
         self.remarks.push(remark.into());
         self
     }
 
-    /// A remark, where there is something to remark.
+    /// Adds remarks, if there are any.
     pub(super) fn remarks(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
         self.remarks.extend(remarks);
         self
     }
 
-    /// The section; nothing without rows.
+    /// Renders the section; `None` without rows.
     pub(super) fn section(self, style: &Style) -> Option<String> {
         (!self.rows.is_empty()).then(|| self.even_empty(style))
     }
 
-    /// The section, though it may have no rows.
+    /// Renders the section, even without rows.
     pub(super) fn even_empty(self, style: &Style) -> String {
         written(&self.title, &self.lines(style), style, &self.remarks)
     }
 
-    /// The table alone.
+    /// Returns the table alone.
     pub(super) fn lines(&self, style: &Style) -> Table {
         let rows: Vec<&TableRow> = self.rows.iter().map(|(row, _)| *row).collect();
         let filled = self.table.fill(&rows, &self.runs, Shown::Text);
@@ -139,7 +139,7 @@ fn written(title: &str, table: &Table, style: &Style, remarks: &[String]) -> Str
     text
 }
 
-/// A paragraph of words, in lines that fit.
+/// Renders a paragraph, wrapped to the width.
 pub(super) fn paragraph(words: &str, style: &Style) -> String {
     let words = visible(words);
     match style.form {

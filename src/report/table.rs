@@ -1,4 +1,4 @@
-//! Rows to aligned lines that fit a width.
+//! Lays out rows as aligned lines that fit a width.
 //!
 //! The last column is the flexible one: it gets what the others leave. A name is shortened to that,
 //! a text is broken into lines. When it is too little, optional columns are left out, last first.
@@ -10,7 +10,7 @@ use super::{
 };
 use rocshim_analysis::table::{CellKind, FilledHead};
 
-/// How a page is written.
+/// How a page is rendered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
     /// Text or Markdown.
@@ -19,11 +19,11 @@ pub struct Style {
     pub colour: bool,
     /// Columns of the terminal; `None` to shorten nothing.
     pub width: Option<usize>,
-    /// Names as they are in the trace.
+    /// Names are shown as in the trace.
     pub full_names: bool,
-    /// The most rows of a table; `None` for all.
+    /// Limit of the rows of a table; `None` for all.
     pub rows: Option<usize>,
-    /// Tables that explain details too, and more lines for each row.
+    /// Tables of details are shown too, and more lines below each row.
     pub all: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Table {
     columns: Vec<Column>,
     titles: Vec<String>,
     rows: Vec<TableRow>,
-    /// The line above the next row.
+    /// Heading above the next row.
     heading: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct TableRow {
 
 /// The width that the last column gets before optional columns are kept.
 const COMFORT: usize = 32;
-/// Between two columns.
+/// The gap between two columns.
 const GAP: &str = "  ";
 
 impl From<&FilledHead> for Column {
@@ -103,14 +103,14 @@ impl Table {
         Table { columns: columns.to_vec(), titles, rows: Vec::new(), heading: None }
     }
 
-    /// A table with the alignment of `columns` and titles made at run time.
+    /// Creates a table with the alignment of `columns` and titles that are known at run time only.
     pub(crate) fn titled(columns: &[Column], titles: Vec<String>) -> Self {
         debug_assert_eq!(columns.len(), titles.len());
         let titles: Vec<String> = titles.iter().map(|title| visible(title).into_owned()).collect();
         Table { titles, ..Table::new(columns) }
     }
 
-    /// Puts a line above the next row, for it and those that follow.
+    /// Adds a heading above the next row.
     pub(crate) fn heading(&mut self, text: String) {
         self.heading = Some(visible(&text).into_owned());
     }
@@ -135,7 +135,7 @@ impl Table {
         &self.rows
     }
 
-    /// The table as text: titles, rows, and how many rows were left out.
+    /// Returns the table as text: titles, rows, and the number of omitted rows.
     pub(crate) fn text(&self, style: &Style) -> String {
         let shown = &self.rows[..style.rows.unwrap_or(usize::MAX).min(self.rows.len())];
         let mut widths: Vec<usize> = (0..self.columns.len())
@@ -165,7 +165,7 @@ impl Table {
         text
     }
 
-    /// The columns that are kept; the last one's width becomes what is left for it.
+    /// Returns the columns that are kept, and sets the last one's width to what the others leave.
     fn kept(&self, widths: &mut [usize], style: &Style) -> Vec<usize> {
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
         let last = self.columns.len() - 1;
@@ -205,7 +205,7 @@ impl Table {
     }
 }
 
-/// The text in lines of at most `width` columns, broken between words.
+/// Breaks a text between words into lines of at most `width` columns.
 pub(crate) fn broken(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split(' ') {

@@ -9,7 +9,8 @@ use std::{collections::BTreeMap, path::Path};
 /// Kernels listed in the tally.
 const TOP: usize = 5;
 
-/// The numbers of a run, its most launched kernels, its troubles, and where the traces are.
+/// Returns the tally of a run: its numbers, its most launched kernels, its problems, and the folder
+/// of its traces.
 pub fn tally(summary: &Summary, folder: &Path, recovered: u64, style: &Style) -> String {
     let room = style.width.map_or(usize::MAX, |width| width.saturating_sub(20));
     let mut page = format!("rocshim: {}\n", sentence(&summary.totals));
@@ -51,7 +52,7 @@ pub fn tally(summary: &Summary, folder: &Path, recovered: u64, style: &Style) ->
     page
 }
 
-/// Lost events by reason, with what keeps them next time.
+/// Returns lost events by reason, each with what prevents the loss next time.
 fn losses(summary: &Summary) -> String {
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     for row in &summary.losses {
@@ -80,7 +81,8 @@ fn places(summary: &Summary, folder: &Path) -> String {
     }
 }
 
-/// What processes of a run lacked to be recorded, how many they were, and what to do.
+/// Returns the message about processes that could not be recorded: how many, what they lacked, and
+/// what to do.
 pub fn unrecorded(processes: u64, lack: Lack, folder: &Path) -> String {
     let who = counted(processes, "process");
     let folder = folder.display();
@@ -106,7 +108,8 @@ pub fn unrecorded(processes: u64, lack: Lack, folder: &Path) -> String {
     format!("{who} called a hooked function and could not be recorded: {what}; {advice}")
 }
 
-/// A run without a trace, with what that may mean. `known`: reasons found in the program's file.
+/// Returns the message about a run without a trace, with possible reasons. `known`: reasons found
+/// in the program's file.
 pub fn nothing_seen(known: &[String], folder: &Path) -> String {
     let mut page =
         format!("rocshim: no trace in {}: no process of this run called a hooked function", folder.display());

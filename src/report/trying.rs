@@ -1,5 +1,5 @@
-//! The pages of `rocshim try` and `rocshim bisect`: which decisions follow a change, and which
-//! difference they follow.
+//! Renders the pages of `rocshim try` and `rocshim bisect`: the decisions that follow a change, and
+//! the differences that they follow.
 
 use super::{
     section::{Part, paragraph},
@@ -10,10 +10,10 @@ use rocshim_analysis::{
     BisectPage, Cause, Chosen, FollowVerdict, JUDGED, Judged, Others, SubjectKind, TIMES, Trial,
 };
 
-/// The most kernels that are named of a choice.
+/// Limit of the kernels named for a choice.
 const NAMED: usize = 3;
 
-/// The page of `rocshim try`.
+/// Returns the page of `rocshim try`.
 pub fn trial(trial: &Trial, style: &Style) -> String {
     let experiment = &trial.experiment;
     let rows = |title, verdict| judged(title, experiment.that(verdict), style);
@@ -40,7 +40,7 @@ pub fn trial(trial: &Trial, style: &Style) -> String {
     page
 }
 
-/// The first line: what follows the change, what does not.
+/// Returns the first line: how many decisions follow the change.
 fn answer(trial: &Trial) -> String {
     let number = |verdict| trial.experiment.that(verdict).count();
     let all = trial.experiment.decisions.len() as u64;
@@ -73,7 +73,7 @@ fn counted_times(runs: usize) -> String {
     counted(runs as u64, "time")
 }
 
-/// How runs ended, where that is not always the same.
+/// Returns how the runs ended, if they differ in that.
 fn endings(trial: &Trial) -> String {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for run in &trial.runs {
@@ -152,7 +152,7 @@ pub fn bisection(page: &BisectPage, style: &Style) -> String {
     text
 }
 
-/// Where there is no cause: why.
+/// Returns why no cause was found.
 fn no_cause(page: &BisectPage) -> String {
     let differences = counted(page.differences.len() as u64, "difference");
     let found = &page.found;
@@ -210,7 +210,7 @@ fn sentence(page: &BisectPage, cause: &Cause) -> String {
     format!("{} because of {} ({class}){others}.", effects.join(", "), names.join(" and "))
 }
 
-/// What is different in B.
+/// Returns the difference in B, in words.
 fn effect(row: &Judged) -> String {
     let [without, with] =
         [&row.without, &row.with].map(|side| side.first().and_then(|one| one.choice.as_ref()));

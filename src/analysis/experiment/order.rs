@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which run is made with the change: two with it and two without in random order, then all others
+/// The order of the runs: two with the change and two without it in random order, then all others
 /// in random order, so that an experiment in which nothing follows the change can end after four
 /// runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,8 +15,8 @@ pub struct Order {
 const FIRST: usize = 4;
 
 impl Order {
-    /// An order of `each` runs with the change and as many without, at least two; `seed` must not
-    /// be known to the program.
+    /// Draws an order of `each` runs with the change and as many without it, at least two; the
+    /// program must not know `seed`.
     pub fn draw(each: usize, seed: u64) -> Order {
         let mut lots = Lots(seed);
         let mut changed = lots.shuffled(FIRST);
@@ -57,7 +57,7 @@ impl Lots {
         mixed ^ (mixed >> 31)
     }
 
-    /// As many of each, in random order (Fisher-Yates).
+    /// Returns half of the runs with the change and half without, in random order (Fisher-Yates).
     fn shuffled(&mut self, runs: usize) -> Vec<bool> {
         let mut runs: Vec<bool> = (0..runs).map(|at| at % 2 == 1).collect();
         for at in (1..runs.len()).rev() {

@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A time that was measured in a run.
+/// A measured time of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
     /// `wall`, `launch calls`, `GPU`.
@@ -61,7 +61,7 @@ pub struct Spread {
 #[derive(Clone, Copy)]
 struct Facts {
     are_apart: bool,
-    /// How often the order of the runs alone would show the same.
+    /// The probability that the order of the runs alone shows the same.
     chance: f64,
 }
 
@@ -75,7 +75,7 @@ const LONGER: Rule<Facts> = Rule {
     },
 };
 
-/// As they are listed.
+/// Returns the module's rules, for `rocshim help evidence`.
 pub(super) fn rules() -> Vec<RuleRow> {
     vec![LONGER.row("try, bisect")]
 }
@@ -84,7 +84,8 @@ const APART: &str = "every run with the change is on one side of every run witho
 const FEW: &str = "every run with the change is on one side of every run without, but more runs would decide";
 const OVERLAP: &str = "the runs with the change and without overlap";
 
-/// A row for each measure that all runs have. `runs` come in the order in which they were made.
+/// Returns a row for each measure that all runs have. `runs` come in the order in which they were
+/// made.
 pub fn times(runs: &[(bool, Vec<Measure>)], order: &Order) -> Vec<TimeRow> {
     let names =
         runs.first().into_iter().flat_map(|(_, measures)| measures.iter().map(|measure| &measure.name));

@@ -1,18 +1,18 @@
-//! For how long a device or queue was busy.
+//! Sums up the time in which a device or queue was busy.
 //!
-//! Memory is bounded: beyond [`KEPT`] intervals the earlier half is only summed up. What comes
-//! later and began before that is counted from there on, and counted as late.
+//! Memory is bounded: beyond [`KEPT`] intervals the earlier half is replaced by its sum. A later
+//! command that began before that counts from there on, and is counted as late.
 
-/// Intervals that are kept; so many new ones may come before they are merged.
+/// Limit of the kept intervals, and of new ones before they are merged.
 const KEPT: usize = 1 << 16;
 
 /// Intervals in which a device or queue was busy.
 #[derive(Clone, Default)]
 pub(super) struct Busy {
     intervals: Vec<(u64, u64)>,
-    /// How many are sorted and apart already.
+    /// Number of intervals that are sorted and disjoint already.
     merged: usize,
-    /// What was before this is summed up.
+    /// Time before which intervals are replaced by their sum.
     since: u64,
     summed_ns: u64,
     first: Option<u64>,
@@ -22,7 +22,7 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// Adds a command; returns the time before which to sum up, where there are too many.
+    /// Adds a command; returns the time before which to sum up if there are too many intervals.
     pub(super) fn add(&mut self, begin: u64, end: u64) -> Option<u64> {
         self.first = Some(self.first.map_or(begin, |first| first.min(begin)));
         self.end = self.end.max(end);
@@ -51,7 +51,7 @@ impl Busy {
         self.merged = self.intervals.len();
     }
 
-    /// Sums up what was before `since`; returns those intervals, sorted and apart.
+    /// Sums up the intervals before `since`; returns these, sorted and disjoint.
     pub(super) fn sum_up_before(&mut self, since: u64) -> Vec<(u64, u64)> {
         self.merge();
         let mut left = self.intervals.split_off(self.intervals.partition_point(|(begin, _)| *begin < since));
@@ -66,7 +66,8 @@ impl Busy {
         taken
     }
 
-    /// For how long it was busy, from when to when, and the commands that came late.
+    /// Returns the busy time, the time from the first begin to the last end, and the number of late
+    /// commands.
     pub(super) fn total(&mut self) -> (u64, u64, u64) {
         self.merge();
         let kept: u64 = self.intervals.iter().map(|(begin, end)| end - begin).sum();

@@ -1,5 +1,5 @@
-//! How long kernels waited between the entry of their launch and their begin, and some of those
-//! launches, evenly spread, which pages draw.
+//! Measures how long kernels waited from the entry of their launch to their begin, and keeps some
+//! launches, evenly spread, for pages to draw.
 
 use super::rows::{LaunchArrow, LaunchDelay};
 use crate::durations::Durations;

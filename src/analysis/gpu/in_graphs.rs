@@ -1,8 +1,8 @@
-//! The library calls whose kernels graph launches executed.
+//! Assigns the kernels of graph launches to the library calls that a capture recorded.
 //!
-//! A capture records launches one after the other, each within its library calls. The runtime
-//! reports the kernels of a graph launch in the order in which they ran. Where both have the same
-//! names in the same order, each report is of the captured launch at its place.
+//! A capture records launches in order, each within its library calls. The runtime reports the
+//! kernels of a graph launch in the order in which they ran. If both have the same names in the
+//! same order, each report belongs to the captured launch at its position.
 
 use crate::evidence::rules::{Class, Rule, premises};
 use crate::session::{CallKey, Session, SymbolId};
@@ -10,16 +10,16 @@ use foldhash::HashMap;
 use rocshim_trace::{GraphCall, GraphLaunch, Hex};
 use std::collections::VecDeque;
 
-/// Graph launches whose reports are awaited; the earliest is given up for another.
+/// Limit of the graph launches whose reports are awaited; beyond it the earliest is dropped.
 const AWAITED: usize = 256;
 
-/// What the rule is asked of.
+/// The facts that the rule tests.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Facts {
     /// Kernels that the graph lists; `None`: not all are listed.
     listed: Option<u64>,
     captured: u64,
-    /// Reports of the launch with the name of the captured launch at their place.
+    /// Reports of the graph launch that have the name of the captured launch at their position.
     equal: u64,
 }
 
@@ -34,14 +34,14 @@ pub(super) const IN_GRAPH: Rule<Facts> = Rule {
     },
 };
 
-/// A captured library call: the number of its shape, and the places of its launches.
+/// A captured library call: the number of its shape, and the positions of its launches.
 #[derive(Clone)]
 struct CapturedCall {
     product: usize,
     places: Vec<usize>,
 }
 
-/// What a capture recorded.
+/// The contents of a capture.
 #[derive(Clone, Default)]
 struct Captured {
     /// The kernel of each launch.
@@ -49,7 +49,7 @@ struct Captured {
     calls: Vec<CapturedCall>,
 }
 
-/// A graph launch, and its kernels that were reported: number of the name, time.
+/// A graph launch, and its reported kernels: number of the name, time.
 #[derive(Clone, Default)]
 struct Launched {
     capture: u32,
@@ -65,7 +65,7 @@ pub(super) struct Executed {
     pub(super) busy: Option<Vec<u64>>,
 }
 
-/// The captures and graph launches of the process that is read.
+/// The captures and graph launches of the process being read.
 #[derive(Clone, Default)]
 pub(super) struct InGraphs {
     captures: HashMap<u32, Captured>,
@@ -83,14 +83,14 @@ impl InGraphs {
         self.names.insert(kernel, name.to_owned());
     }
 
-    /// Takes a launch that `capture` recorded.
+    /// Adds a launch that `capture` recorded.
     pub(super) fn capture(&mut self, call: CallKey, capture: u32, kernel: Option<SymbolId>) {
         let captured = self.captures.entry(capture).or_default();
         self.places.insert(call, (capture, captured.launches.len()));
         captured.launches.push(kernel);
     }
 
-    /// Takes a library call that made these launches; returns false if no capture recorded them.
+    /// Adds a library call that made these launches; returns false if no capture recorded them.
     pub(super) fn product(&mut self, (tid, launches): (u32, &[u64]), product: usize) -> bool {
         let place = |id: &u64| self.places.get(&(tid, *id)).copied();
         let Some(found) = launches.iter().map(place).collect::<Option<Vec<_>>>() else { return false };
@@ -101,7 +101,7 @@ impl InGraphs {
         true
     }
 
-    /// Takes the instantiation or update of a graph.
+    /// Handles the instantiation or update of a graph.
     pub(super) fn graph_call(&mut self, call: &GraphCall) {
         if call.call.status != 0 || !matches!(&*call.action, "instantiate" | "update") {
             return;
@@ -112,7 +112,7 @@ impl InGraphs {
         };
     }
 
-    /// Takes a graph launch; returns the calls of one that is given up for it.
+    /// Adds a graph launch; returns the calls of the one that is dropped for it.
     pub(super) fn launch(&mut self, call: CallKey, launch: &GraphLaunch) -> Vec<Executed> {
         let Some(capture) = self.sources.get(&launch.exec).copied() else { return Vec::new() };
         if self.captures.get(&capture).is_none_or(|captured| captured.calls.is_empty()) {
@@ -124,7 +124,8 @@ impl InGraphs {
         given_up.map_or_else(Vec::new, |(_, launched)| self.unknown(&launched))
     }
 
-    /// Takes a report of a graph launch; returns the calls that this executed, with its last one.
+    /// Handles a report of a graph launch; with the last one, returns the calls that the graph
+    /// launch executed.
     pub(super) fn ran(
         &mut self,
         session: &Session,
@@ -168,7 +169,7 @@ impl InGraphs {
         calls.map(|call| Executed { product: call.product, busy: None }).collect()
     }
 
-    /// Ends the process; returns the calls of graph launches that were not reported whole.
+    /// Ends the process; returns the calls of graph launches with missing reports.
     pub(super) fn end(&mut self) -> Vec<Executed> {
         let launched = std::mem::take(&mut self.launched);
         let unknown = launched.iter().flat_map(|(_, launched)| self.unknown(launched)).collect();

@@ -1,9 +1,9 @@
-//! Each queue of a device: how long it was busy, its pauses and what the host did in them, how long
-//! commands waited between their launch and their begin, and which queues worked at the same time.
+//! Analyses each queue of a device: busy time, pauses and what the host did in them, the delay from
+//! launch to begin, and the overlap with other queues.
 //!
-//! A pause is the time from the end of a command of a queue to the begin of its next one. Up to the
-//! return of the call that asked for that next one it was *not launched*, and the calls of that
-//! call's thread say what the host did; after it the command was *held*: it waited on the GPU.
+//! A pause is the time from the end of a command of a queue to the begin of the next one. Until the
+//! call that requested the next one has returned, that command is *not launched*, and the calls of
+//! that thread show what the host did; afterwards it is *held*: it waits on the GPU.
 
 use super::busy::Busy;
 use super::delays::Delays;
@@ -18,21 +18,21 @@ use rocshim_trace::{Gpu, Record};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-/// Calls of a thread that are kept, to say what the host did in a pause.
+/// Limit of the kept calls of a thread, which show what the host did in a pause.
 const CALLS: usize = 4_096;
-/// Calls that ask for commands are kept until so many others, once or twice, have come.
+/// Calls that request commands are kept until between one and two times this many others were read.
 const ASKED: usize = 1 << 16;
-/// Commands of a queue that are put into the order of their begins.
+/// Size of the buffer that sorts the commands of a queue by begin.
 const ORDERED: usize = 256;
-/// Functions that a row names.
+/// Limit of the functions that a row names.
 const SHOWN: usize = 5;
 
-/// What the rule is asked of.
+/// The facts that the rule tests.
 #[derive(Clone, Copy)]
 struct Facts {
     unknown_ns: u64,
     is_whole: bool,
-    /// The uncertainty of times, and the mean pause.
+    /// The uncertainty of times, and the mean pause, ns.
     error: Option<u64>,
     pause: u64,
 }
@@ -48,7 +48,7 @@ const PAUSES: Rule<Facts> = Rule {
     },
 };
 
-/// As it is listed.
+/// Returns the module's rule, for `rocshim help evidence`.
 pub(crate) fn rules() -> Vec<RuleRow> {
     vec![PAUSES.row("time on the GPU")]
 }
@@ -70,22 +70,22 @@ struct Ran {
     begin: u64,
     end: u64,
     of: Option<CallKey>,
-    /// A kernel, the first of its call.
+    /// True for a kernel that is the first of its call.
     is_first: bool,
 }
 
-/// What waits until everything before it was read.
+/// What waits in the reorder buffer.
 #[derive(Clone)]
 enum Waiting {
-    /// A call that the program made itself, or one that asks for commands.
+    /// A call that the program itself made, or one that requests commands.
     Call(HostCall, CallKey, bool),
     Ran(QueueId, Ran),
 }
 
-/// A queue of the process that is read.
+/// A queue of the process being read.
 #[derive(Clone, Default)]
 struct Queue {
-    /// Commands that may not be the next one yet.
+    /// Commands that are not in order yet.
     waiting: BinaryHeap<Reverse<Ran>>,
     first: Option<u64>,
     end: u64,
@@ -100,17 +100,16 @@ struct Queue {
     host: HashMap<Option<FunctionId>, u64>,
 }
 
-/// The calls of the process that is read.
+/// The calls of the process being read.
 #[derive(Clone, Default)]
 struct Host {
     /// Calls that the program made itself, by thread.
     calls: HashMap<u32, VecDeque<HostCall>>,
-    /// When calls that ask for commands were entered and returned: the latest, and those before
-    /// them.
+    /// Entry and return of calls that request commands: the latest, and the generation before them.
     asked: [HashMap<CallKey, (u64, u64)>; 2],
 }
 
-/// The queues of the process that is read, and the rows of those before it.
+/// The queues of the process being read, and the rows of earlier processes.
 #[derive(Clone, Default)]
 pub(crate) struct Queues {
     is_asked: bool,
@@ -148,7 +147,7 @@ impl Host {
         self.asked.iter().find_map(|calls| calls.get(&call).copied())
     }
 
-    /// Adds what a thread did from `begin` to `end` to `sums`.
+    /// Adds the time that a thread spent in each function from `begin` to `end` to `sums`.
     fn add(&self, thread: u32, (begin, end): (u64, u64), sums: &mut HashMap<Option<FunctionId>, u64>) {
         let mut outside = end - begin;
         let calls = self.calls.get(&thread).into_iter().flat_map(|calls| calls.iter().rev());
@@ -176,8 +175,8 @@ fn delayed(
 }
 
 impl Queue {
-    /// Takes commands in the order of their begins, as far as that is decided; returns the time
-    /// before which to sum up busy times, where there are too many.
+    /// Processes commands in the order of their begins, as far as that is decided; returns the time
+    /// before which to sum up busy times if there are too many.
     fn drain(
         &mut self,
         host: &Host,
@@ -204,7 +203,7 @@ impl Queue {
         sum_up
     }
 
-    /// None ran from `self.end` to the begin of `next`, whose call returned then.
+    /// Adds the pause from `self.end` to the begin of `next`, whose call returned at `returned`.
     fn pause(&mut self, host: &Host, next: &Ran, returned: Option<u64>) {
         let (begin, end) = (self.end, next.begin);
         self.pauses.add(end - begin);
@@ -225,7 +224,7 @@ impl Queue {
 }
 
 impl Queues {
-    /// Takes what is no event.
+    /// Handles a record that is not an event.
     pub(crate) fn record(&mut self, session: &Session, record: &Record) {
         if let Record::GpuTime(state) = record {
             self.is_asked |= state.state == "on";
@@ -233,7 +232,7 @@ impl Queues {
         }
     }
 
-    /// Takes a call.
+    /// Handles a call.
     pub(crate) fn event(&mut self, event: &Event) {
         if !self.is_asked || matches!(event.record, Record::Gpu(_)) {
             return;
@@ -248,7 +247,7 @@ impl Queues {
         self.look(false);
     }
 
-    /// Takes a report, and the recorded call that caused it.
+    /// Handles a report, with the recorded call that caused it.
     pub(crate) fn report(&mut self, gpu: &Gpu, of: Option<CallKey>) {
         if !self.is_asked || !matches!(&*gpu.op, "dispatch" | "copy") {
             return;
@@ -274,7 +273,7 @@ impl Queues {
         }
     }
 
-    /// Sums up what the queues of a device did before `since`.
+    /// Sums up the busy times of a device's queues before `since`.
     fn sum_up(&mut self, device: u32, since: u64) {
         let of_device = self.queues.range_mut((device, 0)..=(device, u64::MAX));
         let busy: Vec<_> = of_device.map(|(id, queue)| (*id, queue.busy.sum_up_before(since))).collect();
@@ -285,7 +284,7 @@ impl Queues {
         }
     }
 
-    /// Ends the process that is read; `is_whole`: no event of it is missing.
+    /// Ends the process being read; `is_whole`: no event of it is missing.
     pub(crate) fn end_process(&mut self, session: &Session, is_whole: bool) {
         self.look(true);
         let pid = session.process().header.pid;
@@ -316,7 +315,7 @@ impl Queues {
 }
 
 impl Queue {
-    /// The row.
+    /// Returns the queue's row.
     fn row(
         mut self,
         session: &Session,
@@ -360,7 +359,7 @@ impl Queue {
     }
 }
 
-/// For how long two queues were both busy; each one's intervals are sorted and apart.
+/// Returns the time in which both queues were busy; the intervals of each are sorted and disjoint.
 fn common(a: &[(u64, u64)], b: &[(u64, u64)]) -> u64 {
     let (mut at, mut sum) = (0, 0);
     for (begin, end) in a {

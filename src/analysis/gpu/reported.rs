@@ -1,4 +1,4 @@
-//! Whether GPU times are of everything that was launched.
+//! The rule on whether GPU times cover everything that was launched.
 
 use crate::evidence::{
     Evidence,
@@ -14,13 +14,13 @@ const REPORTED: Rule<bool> = Rule {
     },
 };
 
-/// As they are listed.
+/// Returns the rules on GPU times, for `rocshim help evidence`.
 pub(crate) fn rules() -> Vec<RuleRow> {
     let ours = [REPORTED.row("time on the GPU"), super::in_graphs::IN_GRAPH.row("time on the GPU")];
     [ours.to_vec(), super::queues::rules()].concat()
 }
 
-/// The class of GPU times: *confirmed* if all that was launched was reported, else *limited*.
+/// Returns the class of GPU times: *confirmed* if everything launched was reported, else *limited*.
 pub(super) fn reports(is_whole: bool) -> Evidence {
     REPORTED.evidence(&is_whole).unwrap_or(Evidence::Limited)
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// A kernel on the GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GpuKernelRow {
-    /// Its name, as people write it.
+    /// Its demangled name.
     pub kernel: String,
     /// The family that its name matches.
     pub family: Option<&'static str>,
@@ -21,9 +21,9 @@ pub struct GpuKernelRow {
     pub share: f64,
     /// The shortest.
     pub min_ns: u64,
-    /// Half of them took no longer (right to 0.8 %).
+    /// Median duration (accurate to 0.8 %).
     pub median_ns: u64,
-    /// 99 of 100 took no longer (right to 0.8 %).
+    /// 99th percentile (accurate to 0.8 %).
     pub p99_ns: u64,
     /// The longest.
     pub max_ns: u64,
@@ -46,14 +46,14 @@ crate::table! {
         => Cell::Kernel(row.kernel.clone(), None);
 }
 
-/// Dispatches that no hook saw being asked for.
+/// Dispatches that belong to no intercepted call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PastRow {
     /// The kernel.
     pub kernel: String,
-    /// The function of the runtime that launched it, where that is known.
+    /// The runtime function that launched it, if known.
     pub function: Option<String>,
-    /// How many.
+    /// Number of dispatches.
     pub dispatches: u64,
 }
 

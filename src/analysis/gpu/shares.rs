@@ -1,8 +1,8 @@
-//! What the time on the GPU was spent for: code objects, graphs, matrix products and convolutions.
+//! Splits the GPU time by code object, graph, GEMM and convolution.
 //!
-//! A report names its call. A launch's call names its code object; the library calls around it are
-//! its owners, and their lines follow the launch's. So a reported time is kept for each thread
-//! until the outermost call around it has been read.
+//! A report names its call. A launch names its code object; the library calls around it are its
+//! owners, and their lines follow the launch's line. So a reported time is kept, by thread, until
+//! the outermost call around it was read.
 
 use super::GpuKernelRow;
 use super::in_graphs::{Executed, InGraphs};
@@ -16,12 +16,12 @@ use foldhash::{HashMap, HashSet};
 use rocshim_trace::{Call, Gpu, GpuKernel, Record};
 use std::collections::BTreeMap;
 
-/// True for a kernel of the runtime's own.
+/// Returns true for a kernel of the runtime itself.
 pub(crate) fn is_builtin(name: &str) -> bool {
     name.starts_with("__amd_rocclr_")
 }
 
-/// The time of kernels.
+/// Number and time of kernels.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     ns: u64,
@@ -58,14 +58,14 @@ struct Product {
     ns: u64,
 }
 
-/// What a launch's time counts for.
+/// What the time of a launch is assigned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     CodeObject(Option<CodeObjectId>),
     Product(usize),
 }
 
-/// A thread of the process that is read.
+/// A thread of the process being read.
 #[derive(Clone, Default)]
 struct Thread {
     /// The highest id read.
@@ -74,7 +74,7 @@ struct Thread {
     reported: BTreeMap<u64, u64>,
 }
 
-/// The times of all processes, and the calls of the one that is read.
+/// The times of all processes, and the calls of the process being read.
 #[derive(Clone, Default)]
 pub(crate) struct Shares {
     is_asked: bool,
@@ -95,12 +95,12 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Whether the runtime is asked for reports: only then are owners of any use.
+    /// Returns true while reports are requested: owners are needed only then.
     pub(crate) fn are_asked(&self) -> bool {
         self.is_asked
     }
 
-    /// Takes what is no event.
+    /// Handles a record that is not an event.
     pub(crate) fn record(&mut self, record: &Record) {
         match record {
             Record::GpuTime(state) => self.is_asked |= state.state == "on",
@@ -112,7 +112,7 @@ impl Shares {
         }
     }
 
-    /// Takes a launch.
+    /// Handles a launch.
     pub(crate) fn event(&mut self, session: &Session, event: &Event) {
         if !self.is_asked {
             return;
@@ -136,7 +136,8 @@ impl Shares {
         }
     }
 
-    /// A call has been read: nothing before it on its thread gets another owner if it is outermost.
+    /// Handles the end of a call: if it is outermost, nothing before it on its thread gets another
+    /// owner.
     pub(crate) fn end_call(&mut self, call: &Call) {
         if !self.is_asked {
             return;
@@ -148,7 +149,7 @@ impl Shares {
         }
     }
 
-    /// A call of `function` with a shape launched these kernels, by the ids of their launches.
+    /// Handles a call of `function` with a shape, which made the launches with these ids.
     pub(crate) fn product(
         &mut self,
         (tid, launches): (u32, &[u64]),
@@ -192,7 +193,7 @@ impl Shares {
         }
     }
 
-    /// A kernel of a graph launch ran.
+    /// Adds a kernel of a graph launch.
     fn ran_in_graph(
         &mut self,
         session: &Session,
@@ -219,7 +220,7 @@ impl Shares {
         }
     }
 
-    /// Takes a report, and the recorded call that caused it.
+    /// Handles a report, with the recorded call that caused it.
     pub(crate) fn report(&mut self, session: &Session, gpu: &Gpu, call: Option<CallKey>) {
         let busy = gpu.busy;
         if gpu.op == "copy" {
@@ -244,7 +245,7 @@ impl Shares {
         self.threads.entry(call.0).or_default().reported.insert(call.1, busy);
     }
 
-    /// Ends the process that is read.
+    /// Ends the process being read.
     pub(crate) fn end_process(&mut self, session: &Session) {
         self.is_ambiguous |= session.process().ambiguous_reports().is_some();
         let unknown = self.in_graphs.end();

@@ -1,4 +1,4 @@
-//! Reports held against launches.
+//! Reports compared with launches.
 
 use super::*;
 use crate::evidence::made::CONFIRMED;

@@ -17,11 +17,11 @@ pub struct PhaseGpu {
     /// Of each pass from the entry of its first launch to the end of its last command, ns:
     /// `busy_ns + not_launched_ns + held_ns`.
     pub elapsed_ns: u64,
-    /// While at least one of its commands ran.
+    /// Time in which at least one of its commands ran.
     pub busy_ns: u64,
-    /// While none ran, and the call that asks for the next one had not returned.
+    /// Time in which none ran and the call that requests the next one had not returned.
     pub not_launched_ns: u64,
-    /// While none ran, although the next one was launched: it waited on the GPU.
+    /// Time in which none ran although the next one was launched: it waited on the GPU.
     pub held_ns: u64,
     /// Time of its kernels.
     pub kernels_ns: u64,
@@ -127,7 +127,7 @@ const fn observed(text: &'static str, holds: fn(&Facts) -> Option<bool>) -> Prem
     Premise { text, basis: Basis::Observed, holds }
 }
 
-/// The premises of each bound: what every one of them needs, and its own.
+/// Returns the premises of a bound: those that every bound needs, and its own.
 const fn bounded_by(own: Premise<Facts>) -> [Premise<Facts>; 6] {
     [ASKED, KEPT, LISTED, ALL, CLOCK, own]
 }

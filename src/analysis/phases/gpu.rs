@@ -1,4 +1,4 @@
-//! What the commands of each pass did on the GPU, as the HIP runtime reports them.
+//! Computes the GPU times of each pass from the HIP runtime's reports.
 //!
 //! A report names its call, and a call belongs to one pass. The time of a pass, from the entry of
 //! its first launch to the end of its last command, is then of three kinds: *busy* (a command of
@@ -12,18 +12,20 @@ use rocshim_drain::demangle;
 use rocshim_trace::{Gpu, GpuKernel, GpuTime, family};
 use std::collections::VecDeque;
 
-/// Passes of a process whose reports are awaited; a report of an earlier one makes it limited.
+/// Limit of the passes whose reports are awaited; a report of an earlier pass makes that pass
+/// limited.
 const AWAITED: usize = 256;
-/// Calls that were reported before their pass has ended; with more all passes are limited.
+/// Limit of the calls that were reported before their pass has ended; beyond it all passes are
+/// limited.
 const EARLY: usize = 1 << 16;
 
-/// A call of a pass that asks for a command on the GPU.
+/// A call of a pass that requests a command on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) call: CallKey,
     /// When it returned, ns since the process's epoch.
     pub(super) returned: u64,
-    /// It launches one kernel, so that one report is awaited.
+    /// True if it launches one kernel, so that one report is awaited.
     pub(super) is_launch: bool,
 }
 
@@ -32,7 +34,7 @@ pub(super) struct Command {
 struct Ran {
     begin: u64,
     end: u64,
-    /// When the call that asked for it returned.
+    /// When the call that requested it returned.
     launched: u64,
 }
 
@@ -56,7 +58,7 @@ enum What {
 /// What the commands of a pass did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PassGpu {
-    /// Kernels that were reported, the runtime's own left aside.
+    /// Reported kernels, without the runtime's own.
     pub(super) kernels: u64,
     /// When the first command began and the last one ended, ns since the process's epoch.
     pub(super) begin: Option<u64>,
@@ -111,9 +113,9 @@ impl PassGpu {
 /// The reports of the process that is read.
 #[derive(Default)]
 pub(super) struct Reports {
-    /// Since when the runtime is asked, ns since the process's epoch; `None`: it never was.
+    /// When reports were first requested, ns since the process's epoch; `None`: never.
     since: Option<u64>,
-    /// It stopped being asked, or a copy of the runtime could not be.
+    /// True if reports were not requested all the time, or not from every copy of the runtime.
     is_partial: bool,
     names_calls: bool,
     /// Kernels by their number in reports: those of the program's with their family.
@@ -122,18 +124,18 @@ pub(super) struct Reports {
     calls: HashMap<CallKey, OfPass>,
     early: HashMap<CallKey, Vec<Report>>,
     awaited: VecDeque<Awaited>,
-    /// Passes that began before the runtime was asked, or of which a report came too late.
+    /// Passes that began before reports were requested, or with a report that came too late.
     partial: HashSet<usize>,
     done: Vec<(usize, PassGpu)>,
 }
 
 impl Reports {
-    /// Whether the runtime is asked.
+    /// Returns true if reports are requested.
     pub(super) fn are_asked(&self) -> bool {
         self.since.is_some()
     }
 
-    /// Takes a change of whether the runtime is asked.
+    /// Handles a change of whether reports are requested.
     pub(super) fn state(&mut self, state: &GpuTime) {
         match state.state.as_str() {
             "on" => {
@@ -144,7 +146,7 @@ impl Reports {
         }
     }
 
-    /// Takes a kernel that reports refer to.
+    /// Adds a kernel that reports refer to.
     pub(super) fn define(&mut self, kernel: &GpuKernel) {
         let what = match is_builtin(&kernel.name) {
             true => What::Transfer,
@@ -156,7 +158,7 @@ impl Reports {
         self.kernels.insert(kernel.id, what);
     }
 
-    /// Takes a report, and the recorded call that caused it.
+    /// Handles a report, with the recorded call that caused it.
     pub(super) fn report(&mut self, gpu: &Gpu, call: Option<CallKey>) {
         let what = match &*gpu.op {
             "dispatch" => {
@@ -208,8 +210,7 @@ impl Reports {
         }
     }
 
-    /// Takes a pass that has ended: its number, when its first launch was entered, and its
-    /// commands.
+    /// Adds a finished pass: its number, the entry of its first launch, and its commands.
     pub(super) fn pass(&mut self, pass: usize, begin: u64, commands: Vec<Command>) {
         if !self.are_asked() {
             return;
@@ -237,8 +238,8 @@ impl Reports {
     fn fold(&mut self) {
         let Some(Awaited { pass, begin, calls, ran, mut gpu }) = self.awaited.pop_front() else { return };
         for call in calls {
-            // What comes later of another call makes the pass partial; of a launch its count shows
-            // it.
+            // A later report of another call makes the pass partial; for a launch its count shows
+            // that.
             if self.calls.get(&call).is_some_and(|of| of.is_reported || of.command.is_launch) {
                 self.calls.remove(&call);
             }
@@ -247,7 +248,7 @@ impl Reports {
         self.done.push((pass, gpu));
     }
 
-    /// Takes what is known of each pass by its number, with why that is not all, if so.
+    /// Returns the GPU times of each pass by its number, with the reason if they are incomplete.
     pub(super) fn take(&mut self) -> Vec<(usize, PassGpu, Option<&'static str>)> {
         while !self.awaited.is_empty() {
             self.fold();

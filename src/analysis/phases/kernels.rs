@@ -18,7 +18,7 @@ pub(super) struct KernelInfo {
     pub(super) owner: Option<CodeObjectKey>,
 }
 
-/// Returns the code object of a kernel.
+/// The code object of a kernel, as phases identify it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct CodeObjectKey {
     pub(super) source: String,

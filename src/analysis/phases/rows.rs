@@ -1,4 +1,4 @@
-//! The result: phases, and what each took.
+//! The result: phases, with the launches, columns and times of each.
 
 use super::PhaseKind;
 use super::bound::PhaseGpu;
@@ -13,10 +13,10 @@ use crate::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// All phases; also the JSON form.
+/// All phases, also as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phases {
-    /// Version of this object's form: 1.
+    /// Format of this object: 1.
     pub format: u32,
     /// Earliest epoch of the traces in Unix ns, as a string; all times are ns since it.
     pub epoch: String,

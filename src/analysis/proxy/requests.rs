@@ -7,17 +7,18 @@ use std::collections::BTreeMap;
 /// The passes of a request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Passes {
-    /// In time.
+    /// In order of time.
     pub(super) all: Vec<PassRow>,
-    /// Where the prompt's end and the generated tokens' begin.
+    /// Number of passes of the prompt; the others are of generated tokens.
     split: usize,
-    /// How they were found.
+    /// The rule by which they were assigned.
     pub(super) how: &'static str,
-    /// They were found by time, or in order.
+    /// True if they were assigned by time, false by order.
     pub(super) by_time: bool,
-    /// True when other requests were in progress at that time.
+    /// Number of other requests in progress at that time.
     pub(super) beside: u64,
-    /// Columns that all of these together say, and those that were launched: at least, at most.
+    /// For concurrent requests: columns that all of them report together, and the minimum and
+    /// maximum that were launched.
     pub(super) together: Option<(u64, (u64, u64))>,
 }
 
@@ -37,18 +38,18 @@ impl Passes {
         Passes { all, split, how, by_time, beside, together: None }
     }
 
-    /// Those that evaluated the prompt.
+    /// Returns the passes that evaluated the prompt.
     pub(super) fn prompt(&self) -> &[PassRow] {
         &self.all[..self.split]
     }
 
-    /// Those that evaluated generated tokens.
+    /// Returns the passes that evaluated generated tokens.
     pub(super) fn generated(&self) -> &[PassRow] {
         &self.all[self.split..]
     }
 }
 
-/// The time of a request, in Unix ns, and how it is known.
+/// Returns begin and end of a request in Unix ns, and the rule that gives them.
 fn window(response: &Response) -> Option<(u64, u64, &'static str)> {
     let asked = response.sent.zip(response.received).map(|(sent, received)| (sent, received, BY_TIME));
     let reported = response.created.zip(response.total_ns);
@@ -95,7 +96,7 @@ pub(super) fn assign(
     (assigned, others.into_iter().collect())
 }
 
-/// For concurrent requests: the sums of their reports, and of what was launched.
+/// Sums up the reports of concurrent requests, and the columns launched for them.
 fn together(
     phases: &Phases,
     responses: &[Response],
@@ -132,7 +133,7 @@ fn together(
     }
 }
 
-/// Columns of passes together: at least, at most.
+/// Returns the sum of the columns of passes: minimum and maximum.
 pub(super) fn columns<'a>(mut passes: impl Iterator<Item = &'a PassRow>) -> Option<(u64, u64)> {
     passes.try_fold((0, 0), |(least, most), pass| {
         let columns = pass.columns?;
@@ -140,7 +141,8 @@ pub(super) fn columns<'a>(mut passes: impl Iterator<Item = &'a PassRow>) -> Opti
     })
 }
 
-/// Without times: the requests in the phases, in order, if they are as many as the responses.
+/// Without times: assigns requests found in the phases to responses in order, if their numbers are
+/// equal.
 fn in_order(phases: &Phases, assigned: &mut [Passes], taken: &mut [bool]) {
     let request = |pass: &PassRow| {
         let phase = &phases.phases[pass.phase];

@@ -8,7 +8,7 @@ use crate::{
 use rocshim_reader::responses::{Response, Server};
 use serde::Serialize;
 
-/// A statement, what was observed, and what follows.
+/// A statement of the server, the observation, and the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Claim {
     /// What the server reports, or what follows from it.
@@ -35,7 +35,7 @@ fn claim(
     Claim { reported: reported.into(), observed: observed.into(), verdict, why: why.into() }
 }
 
-/// Why nothing can be decided, if so.
+/// Returns the undecided claim, if nothing can be decided.
 fn undecided(response: &Response, passes: &Passes, what: &str) -> Option<Claim> {
     if let Some(error) = &response.error {
         return Some(claim("-", "-", Outcome::Unresolved, format!("the request failed: {error}")));
@@ -96,17 +96,18 @@ fn beside(others: u64) -> String {
     if others == 1 { "another request was".into() } else { format!("{others} other requests were") }
 }
 
-/// What is known of a request and what was launched for it.
+/// The facts about a request and its launches that the rules test.
 #[derive(Clone, Copy, Debug, Default)]
 struct Facts {
     /// Its launches cannot be determined.
     is_limited: bool,
-    /// They are its own by the times of the request and of the response.
+    /// The launches belong to it by the times of request and response.
     by_time: bool,
     /// The least and the most columns that were launched, and the tokens that the server reports.
     columns: (u64, u64),
     reported: u64,
-    /// The first generated token is one of the prompt's last pass, which may be all that is needed.
+    /// True for generated tokens: the prompt's last pass yields the first one, so one pass fewer is
+    /// needed.
     is_generated: bool,
     /// Two GEMMs of a pass have the same weights.
     is_uncertain: bool,
@@ -172,18 +173,19 @@ const NOT_AS_IMPLIED: Rule<Facts> = Rule {
     },
 };
 
-/// As they are listed.
+/// Returns the module's rules, for `rocshim help evidence`.
 pub(crate) fn rules() -> Vec<RuleRow> {
     [&AS_REPORTED, &NOT_AS_REPORTED, &AS_IMPLIED, &NOT_AS_IMPLIED].map(|rule| rule.row("proxy")).into()
 }
 
-/// What follows of how many tokens were evaluated: as reported, others, or at most *inferred*.
+/// Returns the verdict on how many tokens were evaluated: as reported, contradicted, or at most
+/// *inferred*.
 fn tokens(facts: &Facts) -> Outcome {
     let met = AS_REPORTED.outcome(facts).or_else(|| NOT_AS_REPORTED.outcome(facts));
     met.unwrap_or(if facts.agrees() { Outcome::Inferred } else { Outcome::Limited })
 }
 
-/// How many tokens of the prompt were evaluated.
+/// Judges how many tokens of the prompt were evaluated.
 pub(super) fn prompt(response: &Response, passes: &Passes, gap: Option<&str>) -> Claim {
     let Some(reported) = response.prompt_tokens else {
         return claim("-", "-", Outcome::Unresolved, "the response does not count the prompt's tokens");
@@ -237,7 +239,7 @@ pub(super) fn prompt(response: &Response, passes: &Passes, gap: Option<&str>) ->
     claim(reported.to_string(), observed, tokens(&facts), if_untimed(by(&why), passes))
 }
 
-/// Whether the chunks are as long as batches may be.
+/// Returns a remark on whether the chunks have the maximum batch size.
 fn batch(response: &Response, some: &[PassRow]) -> String {
     let first = some.first().and_then(|pass| pass.columns).map_or(0, |columns| columns.most);
     match response.num_batch {
@@ -247,11 +249,11 @@ fn batch(response: &Response, some: &[PassRow]) -> String {
     }
 }
 
-/// The rule that names a zone is one of quantised weights.
+/// Reason when the rule does not apply: it holds for quantised weights.
 const NOT_QUANTISED: &str =
     "the rule holds for quantised weights, and no kernel for them (mmvq, mmq) was launched";
 
-/// Whether a kernel that reads quantised weights was launched.
+/// Returns true if a kernel that reads quantised weights was launched.
 fn is_quantised(some: &[PassRow]) -> bool {
     let reads = |name: &str| ["mmvq", "mmq", "dmmv"].contains(&name);
     let mut families = some.iter().flat_map(|pass| &pass.families);
@@ -260,7 +262,7 @@ fn is_quantised(some: &[PassRow]) -> bool {
 
 const OF_LIBRARIES: &str = "of weights that are not quantised, or that were converted first";
 
-/// Launches of a BLAS library's GEMM kernels: a mixture of experts has a router that is not
+/// Returns the launches of a BLAS library's GEMM kernels: the router of a mixture of experts is not
 /// quantised.
 fn by_libraries(some: &[PassRow]) -> u64 {
     let families = some.iter().flat_map(|pass| &pass.families);
@@ -284,7 +286,7 @@ pub(super) fn path_of(some: &[PassRow]) -> Option<&'static str> {
     columns.into_iter().max_by_key(|(_, sum)| *sum).map(|(name, _)| name)
 }
 
-/// By which kernels the prompt was evaluated.
+/// Judges which kernels evaluated the prompt.
 pub(super) fn path(
     response: &Response,
     passes: &Passes,
@@ -345,7 +347,7 @@ pub(super) fn path(
     claim(implied, observed, verdict, if_untimed(why, passes))
 }
 
-/// How many tokens were generated.
+/// Judges how many tokens were generated.
 pub(super) fn generated(response: &Response, passes: &Passes, gap: Option<&str>) -> Claim {
     let Some(reported) = response.generated else {
         return claim("-", "-", Outcome::Unresolved, "the response does not count generated tokens");

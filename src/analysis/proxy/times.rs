@@ -1,4 +1,4 @@
-//! What the times that a server states for a request consist of: work on the GPU, and the rest.
+//! Splits the times that a server states for a request into GPU work and the rest.
 
 use super::{Proxy, Request, requests::Passes};
 use crate::{Evidence, PassRow};
@@ -10,11 +10,11 @@ use serde::Serialize;
 pub struct TimeParts {
     /// What the server states, ns; absent where it states nothing.
     pub stated_ns: Option<u64>,
-    /// Of the passes: while a command ran on the GPU, ns.
+    /// Time of the passes in which a command ran on the GPU, ns.
     pub busy_ns: u64,
-    /// While none ran, and the next one was not launched.
+    /// Time in which none ran and the next one was not launched.
     pub not_launched_ns: u64,
-    /// While none ran, although the next one was launched.
+    /// Time in which none ran although the next one was launched.
     pub held_ns: u64,
     /// What is left of `stated_ns`: sampling, copies on the host, other work of the server. Absent
     /// where that states less than the passes took.

@@ -1,4 +1,4 @@
-//! Clocks of hosts, aligned by the collectives: none can end on a rank before it began on all.
+//! Aligns the clocks of hosts by collectives: none can end on a rank before it began on all ranks.
 
 use super::{gather::Signatures, groups::Group, rank::Rank, steps::Basis};
 use crate::{Evidence, evidence::observations::Observation, units::time};
@@ -16,13 +16,13 @@ pub struct ClockRow {
     pub host: String,
     /// Ranks on the host.
     pub ranks: usize,
-    /// By how much its clock is ahead of the first host's, ns; absent where that is not known.
+    /// How far its clock is ahead of the first host's, ns; absent if unknown.
     pub ahead_ns: Option<i64>,
-    /// The true difference is within this of `ahead_ns`, ns.
+    /// Error bound of `ahead_ns`, ns.
     pub error_ns: Option<u64>,
     /// How certain the offset is.
     pub evidence: Evidence,
-    /// Why it is not known, or what it is.
+    /// The rule, or why the offset is unknown.
     pub why: Option<&'static str>,
 }
 

@@ -29,7 +29,7 @@ pub struct CollectiveRow {
     pub begin: u64,
     /// When the call returned; 0: it had not when the process died.
     pub returned: u64,
-    /// When the host had waited for it; 0 where that is not known.
+    /// When the host's wait for it ended; 0 if unknown.
     pub done: u64,
     /// Begin and end on the GPU; 0 where that was not recorded.
     pub gpu: (u64, u64),

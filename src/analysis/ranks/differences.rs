@@ -1,4 +1,4 @@
-//! Ranks that launched, computed or loaded something else than the rest.
+//! Finds ranks that launched, computed or loaded something different from the others.
 
 use super::{
     rank::Rank,

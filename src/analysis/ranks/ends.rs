@@ -1,5 +1,4 @@
-//! Where each rank's trace ends: missing ranks, ranks that end early, and the collective in which a
-//! job ended.
+//! Finds missing ranks, ranks whose traces end early, and the collective in which a job ended.
 
 use super::{
     gather::RanksBuilder,
@@ -13,7 +12,7 @@ use crate::evidence::observations::Observation;
 use crate::units::{counted, time};
 use std::collections::BTreeSet;
 
-/// What the ends of traces say.
+/// Findings from the ends of traces.
 #[derive(Default)]
 pub(super) struct Ends {
     pub(super) findings: Vec<RankFinding>,
@@ -21,7 +20,7 @@ pub(super) struct Ends {
     pub(super) short: BTreeSet<usize>,
 }
 
-/// Looks at the ends of all groups, the largest first. A rank is reported once.
+/// Examines the ends of all groups, the largest first. Reports each rank once.
 pub(super) fn ends(builder: &RanksBuilder, groups: &[(&Group, Option<Period>)]) -> Ends {
     let mut ends = Ends::default();
     for (group, period) in groups {
@@ -104,8 +103,8 @@ fn last_call(rank: &Rank) -> String {
     }
 }
 
-/// A statement that rests on the order of a group's collectives, and on these ranks' traces being
-/// whole.
+/// Creates a finding that depends on the order of a group's collectives, and on these ranks' traces
+/// being complete.
 fn finding(
     kind: RankFindingKind,
     ranks: &[Rank],
@@ -128,7 +127,7 @@ fn finding(
     }
 }
 
-/// Why a rank may have called more than its trace shows.
+/// Returns why a rank may have made more calls than its trace shows.
 fn doubt(rank: &Rank) -> Option<String> {
     match rank.end.as_str() {
         "exit" | "recovered" | "killed" => rank.bypass.clone(),
@@ -137,7 +136,7 @@ fn doubt(rank: &Rank) -> Option<String> {
     }
 }
 
-/// Ranks without a trace, by the number of ranks that the others know of.
+/// Finds ranks without a trace, by the number of ranks that the others state.
 pub(super) fn missing(ranks: &[Rank], expected: Option<u32>) -> Option<RankFinding> {
     let present: BTreeSet<u32> = ranks.iter().filter_map(Rank::known_number).collect();
     let missing: Vec<u32> = (0..expected?).filter(|number| !present.contains(number)).collect();
@@ -151,7 +150,7 @@ pub(super) fn missing(ranks: &[Rank], expected: Option<u32>) -> Option<RankFindi
     })
 }
 
-/// Ranks that called something else than the others at the same place.
+/// Finds ranks that called a different collective than the others at the same position.
 pub(super) fn mismatches(builder: &RanksBuilder, group: &Group) -> Vec<RankFinding> {
     let ranks = &builder.ranks;
     let odd = |member: &&Member| member.aligned < member.calls(ranks).len().min(group.sequence.len());
@@ -169,7 +168,7 @@ pub(super) fn mismatches(builder: &RanksBuilder, group: &Group) -> Vec<RankFindi
     group.aligned().filter(odd).map(one).collect()
 }
 
-/// Ranks whose collectives cannot be aligned.
+/// Finds ranks whose collectives cannot be aligned.
 pub(super) fn left_out(ranks: &[Rank]) -> Vec<RankFinding> {
     let one = |rank: &Rank| {
         let why = rank.gaps.clone()?;

@@ -1,5 +1,5 @@
-//! Records of a process to a rank: collectives by communicator, with when the host and the GPU were
-//! done with each.
+//! Converts the records of a process to a rank: collectives by communicator, with the times at
+//! which host and GPU finished each.
 
 use super::rank::{Collective, Communicator, Created, LastCall, Rank, Signature, is_collective, numbers};
 use crate::{
@@ -12,19 +12,19 @@ use foldhash::{HashMap, HashSet};
 use rocshim_reader::Reading;
 use rocshim_trace::{Gpu, Record, Span, StreamRef, file_name};
 
-/// A collective of the process that is read: its communicator and its place there.
+/// A collective of the process being read: its communicator, and its index in it.
 type CollectivePlace = (usize, usize);
-/// A call of the process that is read: its thread and id.
+/// A call of the process being read: its thread and id.
 type CallOf = (u32, u64);
 
-/// What is open in the process that is read.
+/// The state of the process being read.
 #[derive(Default)]
 struct OpenRank {
     rank: Rank,
     epoch: u64,
     /// The call that returned last, and when it was entered.
     last: Option<(FunctionId, u64)>,
-    /// The communicator that has this handle now.
+    /// The communicator that each handle means now.
     handles: HashMap<u64, usize>,
     /// Collectives that the host has not waited for, by thread and stream.
     pending: Vec<(u32, StreamRef, CollectivePlace)>,
@@ -42,12 +42,12 @@ struct OpenRank {
     solutions: HashSet<(GemmProblem, SymbolId)>,
 }
 
-/// Gathers the ranks of a reading.
+/// Collects the ranks of a reading.
 #[derive(Default)]
 pub struct RanksBuilder {
     pub(super) ranks: Vec<Rank>,
     pub(super) signatures: Signatures,
-    /// Processes that are no ranks.
+    /// Number of processes that are not ranks.
     pub(super) others: u64,
     open: Option<Box<OpenRank>>,
 }
@@ -105,7 +105,7 @@ impl OpenRank {
         (communicator, calls.len() - 1)
     }
 
-    /// The launches of these collectives, whose GPU times are theirs.
+    /// Assigns launches to these collectives, whose GPU times they give.
     fn launches(&mut self, tid: u32, launches: &[(u64, Option<SymbolId>)], places: &[CollectivePlace]) {
         for (id, _) in launches {
             match self.reported.remove(&(tid, *id)) {
@@ -130,7 +130,7 @@ impl OpenRank {
         }
     }
 
-    /// The host has waited for a stream, or for all.
+    /// Handles the end of a wait of the host for a stream, or for all.
     fn waited(&mut self, tid: u32, stream: Option<StreamRef>, until: u64) {
         let (calls, mut pending) = (&mut self.rank.communicators, std::mem::take(&mut self.pending));
         pending.retain(|(thread, of, (communicator, at))| {
@@ -180,7 +180,7 @@ impl RanksBuilder {
     }
 }
 
-/// The function that an event called.
+/// Returns the function that an event called.
 fn function<'a>(session: &'a Session, event: &Event) -> &'a str {
     event.ids.function.map_or("a call", |function| &session.function(function).name)
 }

@@ -1,5 +1,5 @@
-//! Communicators that belong together over ranks. Their collectives are aligned by their order: all
-//! ranks of a communicator call the same collectives in the same order, or the job hangs.
+//! Matches communicators over ranks. Their collectives are aligned by their order: all ranks of a
+//! communicator call the same collectives in the same order, or the job hangs.
 
 use super::{
     gather::RanksBuilder,
@@ -22,30 +22,30 @@ pub(super) struct Group {
     pub(super) sequence: Vec<usize>,
 }
 
-/// Why communicators of several ranks are one.
+/// The key by which communicators of several ranks are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
-    /// They were created with the same unique id, which has this hash.
+    /// The hash of the unique id that they were created with.
     Id(Hex),
-    /// Their creation is not in the traces: each is this one of its rank, by first use.
+    /// Their creation is not in the traces: their number in each rank, by first use.
     Order(usize),
 }
 
 /// A rank in a group.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
-    /// The rank, by its place among the ranks that were gathered.
+    /// The index of the rank.
     pub(super) rank: usize,
-    /// Its communicator, by place.
+    /// The index of its communicator.
     pub(super) communicator: usize,
-    /// How many of its collectives agree with the sequence, from the first.
+    /// Number of its collectives, from the first, that agree with the sequence.
     pub(super) aligned: usize,
     /// Why its collectives cannot be aligned: some may be missing.
     pub(super) left_out: Option<String>,
 }
 
 impl Group {
-    /// How sure it is that the communicators are one.
+    /// Returns the evidence class of the match.
     pub(super) fn evidence(&self) -> Evidence {
         match self.key {
             Key::Id(_) => Observation::Id.evidence(),
@@ -53,14 +53,14 @@ impl Group {
         }
     }
 
-    /// The ranks whose collectives are aligned.
+    /// Returns the ranks whose collectives are aligned.
     pub(super) fn aligned(&self) -> impl Iterator<Item = &Member> {
         self.ranks.iter().filter(|member| member.left_out.is_none())
     }
 }
 
 impl Member {
-    /// The rank's collectives of this group.
+    /// Returns the rank's collectives of this group.
     pub(super) fn calls<'a>(&self, ranks: &'a [Rank]) -> &'a [Collective] {
         &ranks[self.rank].communicators[self.communicator].calls
     }
@@ -103,7 +103,7 @@ fn align(group: &mut Group, ranks: &[Rank]) {
         for call in group.aligned().filter_map(|member| member.calls(ranks).get(at)) {
             *votes.entry(call.signature).or_default() += 1;
         }
-        // Of as many votes, what was seen first in the reading.
+        // On a tie, the one that was read first.
         let most = votes.into_iter().max_by_key(|(signature, votes)| (*votes, std::cmp::Reverse(*signature)));
         group.sequence.extend(most.map(|(signature, _)| signature));
     }

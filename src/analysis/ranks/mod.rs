@@ -1,4 +1,4 @@
-//! Which rank waits for which: the traces of a job's ranks, aligned by their collectives.
+//! Finds which ranks of a job wait for which, by aligning the ranks' traces at their collectives.
 //!
 //! Layers, lowest first: `rank` (what is gathered of a rank), `gather` (records to ranks), `groups`
 //! (communicators over ranks, their collectives aligned by order), `steps` (the period of these,
@@ -64,7 +64,8 @@ impl Timed {
 }
 
 impl RanksBuilder {
-    /// After the last file: what the ranks say together. Without `every_step`, `steps` is empty.
+    /// Returns the findings on all ranks, after the last file. Without `every_step`, `steps` is
+    /// empty.
     pub fn finish(mut self, every_step: bool) -> Ranks {
         let mut notes = Vec::new();
         self.ranks.sort_by(|a, b| (a.label(), a.last_ns, &a.trace).cmp(&(b.label(), b.last_ns, &b.trace)));
@@ -159,7 +160,7 @@ impl RanksBuilder {
         }
     }
 
-    /// The ranks that a test finds slow, each where its p is least.
+    /// Returns the ranks that a test finds slow, each for the group with its smallest p.
     fn stragglers(&self, timed: &[Timed]) -> Vec<RankFinding> {
         let mut found: Vec<(usize, Tested, Basis)> = Vec::new();
         for timed in timed {
@@ -268,7 +269,8 @@ impl RanksBuilder {
     }
 }
 
-/// In how many steps a rank's own time was the longest, and for how long the others waited in them.
+/// Returns the number of steps in which a rank's own time was the longest, and how long the others
+/// waited in them.
 fn waits(times: &[Vec<Option<StepTime>>], place: usize) -> (u64, u64) {
     let (mut slowest_in, mut waited) = (0, 0);
     for (step, time) in times[place].iter().enumerate() {

@@ -1,5 +1,5 @@
-//! What is gathered of a rank: its communicators with their collectives in order, what it launched,
-//! and how its trace ends.
+//! A rank: its communicators with their collectives in order, what it launched, and how its trace
+//! ends.
 
 use crate::traits::Trait;
 use rocshim_trace::{Hex, launcher};
@@ -11,7 +11,7 @@ pub(super) struct Rank {
     pub(super) trace: String,
     pub(super) pid: u32,
     pub(super) host: String,
-    /// Its number in the job, and the variable that says so.
+    /// Its number in the job, and the variable that states it.
     pub(super) number: Option<(u32, &'static str)>,
     /// The number of ranks in the job, by its launcher's variables.
     pub(super) world: Option<u32>,
@@ -21,7 +21,7 @@ pub(super) struct Rank {
     pub(super) first_ns: u64,
     /// When its trace ends, Unix ns: the time of its last record.
     pub(super) last_ns: u64,
-    /// Why calls may be missing before that; `None`: none is.
+    /// Why calls before that may be missing; `None`: none is.
     pub(super) gaps: Option<String>,
     /// Why it may have made calls that no trace would show; `None`: no such call is possible.
     pub(super) bypass: Option<String>,
@@ -69,13 +69,13 @@ pub(super) struct Collective {
     pub(super) enter: u64,
     /// 0: it had not returned when the process died.
     pub(super) returned: u64,
-    /// When the host had waited for it; 0: it is not known to have done so.
+    /// When the host's wait for it ended; 0: unknown.
     pub(super) done: u64,
     /// Begin and end of its kernels on the GPU; 0 where that was not recorded.
     pub(super) gpu: (u64, u64),
 }
 
-/// What makes two collectives the same call: all ranks of a communicator have to agree on it.
+/// The identity of a collective, on which all ranks of a communicator must agree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Signature {
     pub(super) function: String,
@@ -86,7 +86,7 @@ pub(super) struct Signature {
 }
 
 impl Signature {
-    /// No rank can leave it before every rank has entered it.
+    /// Returns true if no rank can leave it before every rank has entered it.
     pub(super) fn is_barrier(&self) -> bool {
         let all = ["ncclAllReduce", "ncclReduceScatter", "ncclAllGather", "ncclAllToAll"];
         all.contains(&self.function.as_str()) && self.count != Some(0)
@@ -113,7 +113,7 @@ pub(super) fn numbers(env: &BTreeMap<String, String>) -> (Option<(u32, &'static 
     (found.map(|(number, name, _)| (number, name)), size)
 }
 
-/// The functions of RCCL in which all ranks of a communicator take part.
+/// Returns true for RCCL functions in which all ranks of a communicator take part.
 pub(super) fn is_collective(function: &str) -> bool {
     matches!(
         function,

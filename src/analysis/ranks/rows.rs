@@ -12,11 +12,11 @@ use serde::Serialize;
 /// The findings on a job, from the traces of its ranks. Times are ns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranks {
-    /// The number of this form.
+    /// Format of this object: 1.
     pub format: u32,
-    /// Ranks that the job has, as its launcher or its communicators say.
+    /// Number of ranks of the job, as stated by its launcher or its communicators.
     pub expected: Option<u32>,
-    /// What is wrong or differs, the gravest first.
+    /// Problems and differences, the most serious first.
     pub findings: Vec<RankFinding>,
     /// Every rank that has a trace.
     pub ranks: Vec<RankRow>,
@@ -41,7 +41,7 @@ pub struct RankFinding {
     pub ranks: Vec<u32>,
     /// Their hosts.
     pub hosts: Vec<String>,
-    /// What they do or did.
+    /// The statement.
     pub what: String,
     /// How certain it is.
     pub evidence: Evidence,
@@ -49,7 +49,7 @@ pub struct RankFinding {
     pub why: Option<String>,
 }
 
-/// What a statement is about, the gravest first.
+/// The kind of a finding, the most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RankFindingKind {
@@ -59,11 +59,11 @@ pub enum RankFindingKind {
     Mismatch,
     /// A rank of a communicator has no trace.
     Missing,
-    /// It called fewer collectives than the others, none of which waited in one.
+    /// A rank called fewer collectives than the others, none of which waited in one.
     EndsEarly,
     /// The others wait for it.
     Straggler,
-    /// It launched, computed or loaded something else than the rest.
+    /// It launched, computed or loaded something different from the others.
     Differs,
     /// Its trace lacks calls, so it cannot be aligned.
     LeftOut,
@@ -96,12 +96,12 @@ pub struct RankRow {
     pub in_ns: u64,
     /// Its own time relative to the median rank's, median over steps.
     pub ratio: Option<f64>,
-    /// The probability that one of as many equal ranks has such times.
+    /// The probability that one of as many equal ranks shows such times.
     pub p: Option<f64>,
     /// Steps in which its own time was the longest.
     pub slowest_in: u64,
-    /// For how long all other ranks waited in these steps because of it: their time in collectives
-    /// beyond its.
+    /// Time that the other ranks waited for it in these steps: their time in collectives beyond its
+    /// own, ns.
     pub waited_for_ns: u64,
 }
 
@@ -240,7 +240,7 @@ impl Rank {
         self.number.map(|(number, _)| number).or(largest.map(|created| created.member))
     }
 
-    /// What it is called: its number, else its process id.
+    /// Returns its number, else its process id.
     pub(super) fn label(&self) -> u32 {
         self.known_number().unwrap_or(self.pid)
     }

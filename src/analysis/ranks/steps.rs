@@ -1,4 +1,5 @@
-//! Steps of a job, found in the order of its collectives, and each rank's time before and in them.
+//! Finds the steps of a job in the order of its collectives, and measures each rank's time outside
+//! and inside of them.
 
 use super::{
     groups::{Group, Member},
@@ -6,7 +7,8 @@ use super::{
 };
 use serde::Serialize;
 
-/// How a group's collectives make steps: after the first `skipped`, each `length` are one.
+/// The period of a group's collectives: after the first `skipped`, each `length` collectives are a
+/// step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Period {
     pub(super) skipped: usize,
@@ -14,11 +16,11 @@ pub(super) struct Period {
     pub(super) steps: usize,
 }
 
-/// The most collectives of a step.
+/// Limit of the collectives of a step.
 const LONGEST: usize = 4096;
 
-/// Finds the shortest period that the sequence has from some place on, which at least three
-/// repetitions and half of the sequence follow. Without one each collective is a step.
+/// Finds the shortest period that the sequence has from some position on, covering at least three
+/// repetitions and half of the sequence. Without one each collective is a step.
 pub(super) fn period(sequence: &[usize]) -> Option<Period> {
     let all = sequence.len();
     (1..=(all / 3).min(LONGEST)).find_map(|length| {
@@ -35,7 +37,7 @@ pub(super) fn period(sequence: &[usize]) -> Option<Period> {
 pub enum Basis {
     /// Begin and end of RCCL's kernels on the GPU.
     Gpu,
-    /// When the host entered the collective, and when it had waited for it.
+    /// When the host entered the collective, and when its wait for it ended.
     Host,
     /// When the host entered it: the end is not known.
     Entry,
@@ -74,7 +76,7 @@ impl Basis {
         }
     }
 
-    /// How it is said.
+    /// Returns the basis in words.
     pub(super) fn words(self) -> &'static str {
         match self {
             Basis::Gpu => "GPU times of RCCL's kernels",
@@ -171,7 +173,7 @@ pub(super) fn around(member: &Member, ranks: &[Rank], basis: Basis, period: Peri
     (0..period.length).map(place).collect()
 }
 
-/// The middle of some values; the lower of two; 0 of none.
+/// Returns the median; of two middle values the lower one; 0 without values.
 pub(super) fn median(mut values: Vec<u64>) -> u64 {
     values.sort_unstable();
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)

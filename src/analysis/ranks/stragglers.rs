@@ -1,10 +1,10 @@
-//! Ranks for which the others wait: a test over steps, and what the waiting costs.
+//! Tests which ranks the others wait for, and measures what the waiting costs.
 
 use super::steps::{StepTime, median};
 
-/// The greatest probability that equal ranks would look like this, over all ranks of a group.
+/// Significance level, over all ranks of a group.
 pub(super) const LEVEL: f64 = 0.01;
-/// The least time outside of collectives that counts, relative to the median rank.
+/// Minimum time outside of collectives that counts, relative to the median rank.
 pub(super) const RATIO: f64 = 1.05;
 /// The fewest steps that are tested.
 pub(super) const FEWEST: usize = 4;
@@ -50,7 +50,7 @@ pub(super) fn tested(times: &[Vec<Option<StepTime>>]) -> Vec<Tested> {
         own.sort_unstable();
         let middle = own[(own.len() - 1) / 2].max(1) as f64;
         for (rank, time) in &of_step {
-            // How many others take as long or longer.
+            // Number of other ranks that take as long or longer.
             let slower = own.len() - own.partition_point(|other| *other < time.own_ns) - 1;
             let sums = &mut ranks[*rank];
             sums.places += slower;

@@ -4,7 +4,7 @@ use super::Line;
 use rocshim_trace::{Gemm, LtMatrix, Matmul, Matrix};
 use std::fmt::Write;
 
-/// Of rocBLAS, or of hipBLAS, which is asked the same.
+/// Returns the command of a GEMM of rocBLAS or hipBLAS, which have the same arguments.
 pub(super) fn gemm(gemm: &Gemm, function: &str) -> Line {
     let mut line = String::from("rocblas-bench -f gemm");
     let strided = gemm.form == "strided_batched";
@@ -51,7 +51,7 @@ fn stride(matrix: &Matrix) -> i64 {
     matrix.stride.unwrap_or(0)
 }
 
-/// Of hipBLASLt.
+/// Returns the command of a GEMM of hipBLASLt.
 pub(super) fn matmul(matmul: &Matmul) -> Line {
     const UNKNOWN: &str =
         "not everything of the problem was seen, because a descriptor or an object was made before";
@@ -106,7 +106,8 @@ fn epilogue(line: &mut String, epilogue: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// In the benchmark programs' names: rocBLAS's are its own, hipBLAS's and hipBLASLt's are not.
+/// Returns the benchmark programs' name of a compute type. rocBLAS's names are the same as its own;
+/// those of hipBLAS and hipBLASLt differ.
 fn compute(word: &str) -> Result<&str, &'static str> {
     Ok(match word {
         "16f" => "f16_r",

@@ -4,7 +4,8 @@ use super::Line;
 use rocshim_trace::{Conv, Tensor};
 use std::fmt::Write;
 
-/// `None` for a call that makes no convolution and searches for none.
+/// Returns the command of a convolution; `None` for a call that neither runs one nor searches for
+/// one.
 pub(super) fn line(conv: &Conv) -> Option<Line> {
     const ACTIONS: [&str; 5] = ["find", "run", "immediate", "run_solution", "execute_plan"];
     ACTIONS.contains(&conv.action.as_str()).then(|| command(conv))
@@ -70,7 +71,7 @@ fn command(conv: &Conv) -> Line {
     Ok(line)
 }
 
-/// The last of the options, as many as there are values.
+/// Writes the last of the options, as many as there are values.
 fn each(put: &mut impl FnMut(&str, i32), options: &[&str], values: &[i32]) {
     let options = &options[options.len() - values.len().min(options.len())..];
     options.iter().zip(values).for_each(|(option, value)| put(option, *value));

@@ -3,18 +3,18 @@
 use super::id::{CodeObjectId, FunctionId, KernelId, SymbolId};
 use rocshim_trace::{Call, Record};
 
-/// A call of the process that is read, resolved.
+/// A call of the process being read, with resolved ids.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
     /// Its record: a launch, a GEMM, a copy …; one for which [`Record::call`] returns a call.
     pub record: &'a Record,
     /// The thread, the times and the result of the call.
     pub call: &'a Call,
-    /// What the record refers to.
+    /// The ids that the record refers to.
     pub ids: Ids,
 }
 
-/// What an event's record refers to.
+/// The ids that an event's record refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ids {
     /// The hook: the event's own or, where a launch names none, its kernel's.
@@ -32,18 +32,18 @@ pub struct Ids {
 }
 
 impl Event<'_> {
-    /// Whether the call returned an error, or was left by a C++ exception.
+    /// Returns true if the call returned an error or was left by a C++ exception.
     pub fn failed(&self) -> bool {
         self.call.status != 0 || self.call.unwound
     }
 
-    /// When the call returned, ns since the process's epoch.
+    /// Returns the end of the call, ns since the process's epoch.
     pub fn end(&self) -> u64 {
         self.call.t.saturating_add(self.call.dur)
     }
 }
 
-/// The capture that recorded what a call asks for instead of executing it.
+/// Returns the capture that recorded a call's work instead of executing it.
 pub(super) fn capture_of(record: &Record) -> Option<u32> {
     match record {
         Record::Launch(launch) => launch.capture,

@@ -38,26 +38,26 @@ pub struct LocalKernel {
     pub code_object: Option<CodeObjectId>,
     /// The hook of its launches that name none.
     pub hook: Option<u16>,
-    /// How a launch's columns are read, if it is one of ggml's matrix products.
+    /// How a launch's columns are read, if it is one of ggml's GEMM kernels.
     pub product: Option<MatMul>,
     /// The names of its arguments, in the order of `launch.args`; empty strings for unnamed ones.
     pub arguments: Arc<[Word]>,
-    /// An analysis reads the arguments of its launches.
+    /// True if an analysis reads the arguments of its launches.
     pub(super) wants_arguments: bool,
     /// The segment that defined it last, from 1.
     pub segment: u32,
 }
 
-/// The process whose records are read.
+/// The process being read.
 #[derive(Clone)]
 pub struct Process {
     /// Its number in the session.
     pub id: ProcessId,
-    /// The header of the segment that is read.
+    /// The header of the segment being read.
     pub header: Header,
     /// The first file of its trace that was read.
     pub trace: String,
-    /// Its time 0, Unix ns; 0 where the header's is no number.
+    /// Its epoch, Unix ns; 0 if the header's is invalid.
     pub epoch: u64,
     pub(super) hooks: Vec<Option<Box<LocalHook>>>,
     pub(super) kernels: HashMap<u32, LocalKernel>,
@@ -68,24 +68,25 @@ pub struct Process {
     pub(super) bypasses: Vec<Bypass>,
     /// Its graphs, what captures recorded into them, and their launches.
     pub(crate) graphs: Graphs,
-    /// The footer of the segment that was read last, if it has ended.
+    /// The footer of the last segment, if that has ended.
     pub footer: Option<Footer>,
-    /// Events that are in scope, reports of the GPU among them.
+    /// Events in scope, including GPU reports.
     pub events: u64,
     /// Events that are not in scope.
     pub(super) out_of_scope: u64,
     /// Events that were lost.
     pub lost: u64,
-    /// Another tool gave one number to two calls, so a report may have the wrong one.
+    /// True if another tool gave one number to two calls, so a report may be assigned to the wrong
+    /// call.
     pub(super) reports_are_ambiguous: bool,
     pub(super) pauses: Pauses,
-    /// Events in the trace, by the accounts of its threads.
+    /// Events in the trace, by the counters of its threads.
     pub(super) accounted: u64,
     /// Segments that were read.
     segments: u64,
     first_segment: u32,
-    /// The first segment that was not deleted to make room: events of earlier ones are counted as
-    /// lost.
+    /// The oldest segment that was not deleted to free disk budget: events of earlier ones are
+    /// counted as lost.
     oldest: u32,
     missing: Vec<String>,
     notes: Vec<String>,
@@ -102,11 +103,11 @@ pub(crate) struct HookUse<'a> {
     pub(crate) hook: &'a Hook,
     /// Calls of it.
     pub(crate) calls: u64,
-    /// Those of them that made no events.
+    /// Calls of these that made no event.
     pub(crate) silent: u64,
-    /// Calls that make no event were counted too: the process ended in order.
+    /// True if calls that make no event were counted too, because the process ended normally.
     pub(crate) is_counted: bool,
-    /// Recording was stopped for a while: there may have been more calls.
+    /// True if recording was stopped for a time, so there may have been more calls.
     pub(crate) is_partial: bool,
 }
 
@@ -184,17 +185,17 @@ impl Process {
         identity(&self.header)
     }
 
-    /// The segment of the trace that is read, from 1.
+    /// Returns the segment being read, from 1.
     pub fn segment(&self) -> u32 {
         self.header.part()
     }
 
-    /// How many segments of the trace were read.
+    /// Returns the number of segments read.
     pub fn segments(&self) -> u64 {
         self.segments
     }
 
-    /// Whether this header begins a later segment of the same trace.
+    /// Returns true if this header begins a later segment of the same trace.
     pub(super) fn continues_in(&self, header: &Header) -> bool {
         identity(&self.header) == identity(header) && header.part() > self.header.part()
     }
@@ -214,7 +215,7 @@ impl Process {
         self.notes.extend(self.header.note.take());
     }
 
-    /// Whether segments before the last that was read were not read.
+    /// Returns true if a segment before the last one is missing from the reading.
     pub fn is_missing_segments(&self) -> bool {
         !self.missing.is_empty() || self.first_segment > self.oldest
     }
@@ -230,7 +231,7 @@ impl Process {
         self.last = self.last.max(call.t.saturating_add(call.dur));
     }
 
-    /// Counts a report of the HIP runtime: an event, but no call of the program's.
+    /// Counts a GPU report: an event, but not a call of the program.
     #[inline]
     pub(super) fn count_report(&mut self, hook: u16, is_in_scope: bool) {
         let count = if is_in_scope { &mut self.events } else { &mut self.out_of_scope };
@@ -288,7 +289,7 @@ impl Process {
         (!is_open("dlsym")).then(|| closed.into())
     }
 
-    /// Why calls may be missing from a trace that ends so.
+    /// Returns why calls may be missing from a trace with this end.
     pub(crate) fn visibility_gaps(&self, end: End) -> VisibilityGaps {
         let is_snapshot = self.footer.as_ref().is_some_and(|footer| footer.end == "snapshot");
         VisibilityGaps {
@@ -298,8 +299,7 @@ impl Process {
         }
     }
 
-    /// Why reports of the GPU or launches may be missing, so that not every dispatch has its
-    /// launch.
+    /// Returns why GPU reports or launches may be missing, so that a dispatch may lack its launch.
     pub(crate) fn gpu_limits(&self, end: End) -> Option<String> {
         let lost = (self.lost > 0).then(|| format!("{} events were lost", self.lost));
         let ambiguous = self.ambiguous_reports().map(str::to_owned);
@@ -316,7 +316,7 @@ impl Process {
             .then_some("another tool gave one number to two calls, so reports may have the wrong one")
     }
 
-    /// Why calls may be missing that are not counted as lost; `None` if none is.
+    /// Returns why calls may be missing that are not counted as lost; `None` if none is.
     pub(crate) fn unrecorded(&self, end: End) -> Option<String> {
         let keeps_last = self.header.env.get("ROCSHIM_FULL").is_some_and(|full| full == "overwrite");
         let in_rings = "the rings of a flight recorder are not in its trace before its threads end";
@@ -333,22 +333,23 @@ impl Process {
         })
     }
 
-    /// When the trace ends, as far as is known, ns since the epoch.
+    /// Returns the end of the trace as far as known, ns since the epoch.
     fn end(&self) -> u64 {
         self.footer.as_ref().map_or(self.last, |footer| footer.t)
     }
 
-    /// For how long recording was stopped, ns.
+    /// Returns the time in which recording was stopped, ns.
     pub(crate) fn stopped_ns(&self) -> u64 {
         self.pauses.total(self.end())
     }
 
-    /// Entry of the first call and return of the last, in ns since the epoch; 0 without events.
+    /// Returns the entry of the first call and the return of the last, ns since the epoch; 0
+    /// without events.
     pub(crate) fn first_and_last(&self) -> (u64, u64) {
         (if self.events == 0 { 0 } else { self.first }, self.last)
     }
 
-    /// How its trace ends, in the words of `summary`.
+    /// Returns how its trace ends, in the words of `summary`.
     pub fn end_word(&self, end: End) -> String {
         match (end, &self.footer) {
             (End::Leftover, _) => "killed".to_string(),
@@ -358,7 +359,7 @@ impl Process {
         }
     }
 
-    /// What else there is to say about its trace, with what the reader said of its last segment.
+    /// Returns further remarks on its trace, including the reader's on its last segment.
     pub(crate) fn notes(&self, mut notes: Vec<String>) -> Vec<String> {
         notes.extend(self.notes.iter().chain(&self.header.note).cloned());
         let missing = missing(self.oldest, self.first_segment).into_iter().chain(self.missing.clone());
@@ -373,7 +374,8 @@ fn identity(header: &Header) -> Identity {
     (header.pid, header.start_ticks, header.epoch.clone())
 }
 
-/// Says that the segments from `first` up to the one before `next` are missing, if there are such.
+/// Returns the remark that the segments from `first` to the one before `next` are missing, if there
+/// are any.
 fn missing(first: u32, next: u32) -> Option<String> {
     match next.saturating_sub(first) {
         0 => None,

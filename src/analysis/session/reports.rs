@@ -1,9 +1,10 @@
-//! Ties each report of the GPU to the recorded call that caused it, and finds whether that call is
+//! Assigns each GPU report to the recorded call that caused it, and determines whether that call is
 //! in scope.
 //!
-//! A report names its call, or the number that another tool gave to that call, of which a *link*
-//! says whose it is. Reports, links and calls come from different threads, so each may be read
-//! before what it refers to. What waits is bounded: beyond that, a report has no call.
+//! A report names its call, or the number that another tool gave to that call; a *link* then
+//! relates that number to the call. Reports, links and calls come from different threads, so each
+//! may be read before what it refers to. The number of waiting reports is bounded: beyond that, a
+//! report has no call.
 
 use foldhash::HashMap;
 use rocshim_trace::Gpu;
@@ -11,9 +12,9 @@ use rocshim_trace::Gpu;
 /// A recorded call: its thread and its id.
 pub type CallKey = (u32, u64);
 
-/// Links are kept until so many others, once or twice, have come.
+/// A link is kept until between one and two times this many others were read.
 const LINKS: usize = 1 << 20;
-/// Reports that wait for a link or a call at once.
+/// Limit of the reports that wait for a link or a call.
 const WAITING: usize = 1 << 18;
 
 /// The reports of a process, by the key that each waits for.
@@ -30,7 +31,7 @@ impl<K> Default for WaitingReports<K> {
 }
 
 impl<K: std::hash::Hash + Eq> WaitingReports<K> {
-    /// Adds one; returns all of them where there would be too many.
+    /// Adds a report; returns all waiting reports if there would be too many.
     fn push(&mut self, key: K, report: Gpu) -> Vec<Gpu> {
         let all = if self.count < WAITING { Vec::new() } else { self.take_all() };
         self.by_key.entry(key).or_default().push(report);
@@ -57,15 +58,16 @@ impl<K: std::hash::Hash + Eq> WaitingReports<K> {
 /// The links of a process between another tool's numbers and recorded calls.
 #[derive(Clone, Default)]
 pub(super) struct Ties {
-    /// Calls by their number, `None` where several have it: the latest, and those before them.
+    /// Calls by their number, `None` if several have it: the latest, and the generation before
+    /// them.
     links: [HashMap<u64, Option<CallKey>>; 2],
     unlinked: WaitingReports<u64>,
-    /// Two calls have the same number: what was tied by numbers may be wrong.
+    /// True if two calls have the same number, so assignments by number may be wrong.
     pub(super) is_ambiguous: bool,
 }
 
 impl Ties {
-    /// Takes a report or a link; passes each report that is decided to `take`, with its call if a
+    /// Handles a report or a link; passes each decided report to `take`, with its call if a
     /// recorded call caused it.
     pub(super) fn tie(&mut self, report: &Gpu, mut take: impl FnMut(&Gpu, Option<CallKey>)) {
         if report.op == "link" {
@@ -94,25 +96,25 @@ impl Ties {
         self.links[0].insert(number, Some(call).filter(|_| !is_other));
     }
 
-    /// Returns the call with this number, `None` where several have it; `None` where none has.
+    /// Returns the call with this number: `Some(None)` if several have it, `None` if none has.
     fn call(&self, number: u64) -> Option<Option<CallKey>> {
         self.links.iter().find_map(|links| links.get(&number).copied())
     }
 
-    /// Passes on the reports whose link is not in the trace.
+    /// Passes on the reports whose links are not in the trace.
     pub(super) fn end(&mut self, mut take: impl FnMut(&Gpu)) {
         self.unlinked.take_all().iter().for_each(&mut take);
     }
 }
 
-/// The calls of a thread that are in scope: ids at which that changes.
+/// The calls of a thread that are in scope, as the ids at which that changes.
 #[derive(Clone, Default)]
 struct Thread {
     last: u64,
     changes: Vec<(u64, bool)>,
 }
 
-/// The reports of a process in a reading with a scope: each counts where its call does.
+/// The reports of a process in a reading with a scope: a report is in scope if its call is.
 #[derive(Clone, Default)]
 pub(super) struct ScopedReports {
     threads: HashMap<u32, Thread>,
@@ -123,7 +125,7 @@ impl ScopedReports {
     /// Notes a call that was read; returns the reports that waited for it.
     pub(super) fn call(&mut self, (tid, id): CallKey, is_in_scope: bool) -> Vec<Gpu> {
         let thread = self.threads.entry(tid).or_default();
-        // A call that encloses others returns after them, and asks for no command itself.
+        // A call that encloses others returns after them, and requests no command itself.
         if id > thread.last {
             thread.last = id;
             if thread.changes.last().is_none_or(|(_, was)| *was != is_in_scope) {
@@ -133,19 +135,19 @@ impl ScopedReports {
         self.uncalled.take(&(tid, id))
     }
 
-    /// Returns whether a call is in scope; `None`: it was not read yet.
+    /// Returns whether a call is in scope; `None` if it was not read yet.
     pub(super) fn is_in_scope(&self, (tid, id): CallKey) -> Option<bool> {
         let thread = self.threads.get(&tid).filter(|thread| id <= thread.last)?;
         let before = thread.changes.partition_point(|(first, _)| *first <= id);
         before.checked_sub(1).map(|at| thread.changes[at].1)
     }
 
-    /// Keeps a report until its call is read; returns those that are given up for it.
+    /// Keeps a report until its call is read; returns the reports that are dropped for it.
     pub(super) fn wait(&mut self, call: CallKey, report: Gpu) -> Vec<Gpu> {
         self.uncalled.push(call, report)
     }
 
-    /// Takes the reports whose call is not in the trace.
+    /// Removes the reports whose calls are not in the trace.
     pub(super) fn end(&mut self) -> Vec<Gpu> {
         self.uncalled.take_all()
     }
@@ -163,7 +165,7 @@ mod tests {
         Gpu { op: "link".into(), of: Some((7, id)), other, ..Gpu::default() }
     }
 
-    /// Begin and call of each report, in the order in which they are decided.
+    /// Returns begin and call of each report, in the order in which they are decided.
     fn tied(reports: &[Gpu]) -> (Vec<(u64, Option<CallKey>)>, bool) {
         let (mut ties, mut tied) = (Ties::default(), Vec::new());
         reports.iter().for_each(|report| ties.tie(report, |report, call| tied.push((report.begin, call))));

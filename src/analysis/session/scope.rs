@@ -11,10 +11,10 @@ use foldhash::HashMap;
 /// Which events count: those that returned within some windows of time.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// What the phases are called.
+    /// The name of the phases.
     pub name: String,
-    /// By process, in time, none within another: after the first and up to the second, ns since the
-    /// process's epoch.
+    /// By process, in order of time and disjoint: after the first and up to the second, ns since
+    /// the process's epoch.
     windows: HashMap<Identity, Vec<(u64, u64)>>,
 }
 
@@ -46,7 +46,7 @@ impl Scope {
     }
 }
 
-/// Whether what returned at `end` is within one of these windows.
+/// Returns true if `end` is within one of these windows.
 pub(super) fn is_within(windows: &[(u64, u64)], end: u64) -> bool {
     let after = windows.partition_point(|(from, _)| *from < end);
     after > 0 && end <= windows[after - 1].1

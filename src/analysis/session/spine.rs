@@ -6,53 +6,51 @@ use rocshim_trace::{Gpu, Header, Kernel, Record};
 
 /// Computes something from the records of a reading.
 ///
-/// What reads millions of events calls these methods through a vtable: marking one `#[inline]`
-/// would compile it where the table is made, in the command, which is not optimised.
+/// These methods are called through a vtable for millions of events. Marking one `#[inline]` would
+/// compile it in the crate of the command, which is not optimised.
 ///
 /// Calls come in the order of the files, each file from its first line to its last; the records of
 /// a thread in the order in which its calls returned. The segments of a trace are one process.
 #[allow(unused_variables)]
 pub trait Analysis {
-    /// A file begins, which is a whole trace or a segment of one.
+    /// Begins a file, which is a whole trace or a segment of one.
     fn begin_file(&mut self, file: &str) {}
 
-    /// A process begins: its header was read.
+    /// Begins a process, whose header was read.
     fn begin_process(&mut self, session: &Session) {}
 
-    /// A header was read: that of a process that begins, or of its next segment.
+    /// Handles a header: that of a new process, or of its next segment.
     fn header(&mut self, session: &Session, header: &Header) {}
 
-    /// Called for a record that is neither an event nor a header: a definition, which the session
-    /// has handled,
-    /// a gap, a device, a thread's account, the footer …
+    /// Handles a record that is neither an event nor a header: a definition, which the session has
+    /// processed, a gap, a device, a thread's counters, the footer …
     fn record(&mut self, session: &Session, record: &Record) {}
 
-    /// A call has returned; or the GPU reports a command ([`Record::Gpu`]), in a reading of
-    /// everything.
+    /// Handles a call that has returned, or, in a reading without a scope, a GPU report
+    /// ([`Record::Gpu`]).
     fn event(&mut self, session: &Session, event: &Event) {}
 
-    /// The GPU reports a command that `call` caused; `None`: no recorded call did. It comes after
-    /// its [`Analysis::event`], and much later where it waits for what says which call that is.
+    /// Handles a GPU report that `call` caused; `None`: no recorded call did. Called after
+    /// [`Analysis::event`], possibly much later, once the call is known.
     fn report(&mut self, session: &Session, gpu: &Gpu, call: Option<CallKey>) {}
 
-    /// A call had not returned when the process died.
+    /// Handles a call that had not returned when the process died.
     fn in_flight(&mut self, session: &Session, event: &Event) {}
 
-    /// A process ends; `reading` is how its last file ended. Its definitions are known for the last
-    /// time.
+    /// Ends a process; `reading` states how its last file ended. Its definitions are still
+    /// available.
     fn end_process(&mut self, session: &Session, reading: &Reading) {}
 
-    /// A file has been read. Its process ends too, before this, unless the trace continues in
-    /// another segment.
+    /// Ends a file. Its process has ended before, unless the trace continues in another segment.
     fn end_file(&mut self, session: &Session, reading: &Reading) {}
 
-    /// Whether the arguments of the launches of this kernel matter; `None`: of launches of kernels
-    /// that were not defined. Where they matter to no analysis, launches come without them.
+    /// Returns true if the analysis reads the arguments of this kernel's launches; `None`: of
+    /// launches of undefined kernels. Launches come without arguments that no analysis reads.
     fn wants_arguments(&self, kernel: Option<&Kernel>) -> bool {
         false
     }
 
-    /// Whether the reading can be given up.
+    /// Returns true if nothing more is needed: the rest is not read.
     fn is_done(&self) -> bool {
         false
     }
@@ -69,7 +67,7 @@ impl Session {
         analyses.iter_mut().for_each(|analysis| analysis.begin_file(&self.file));
     }
 
-    /// Takes the next record of the file, and passes it, resolved, to all analyses.
+    /// Resolves the next record of the file, and passes it to all analyses.
     pub fn visit(&mut self, record: &Record, analyses: Analyses) {
         if let Some(ids) = self.resolve(record) {
             let Some(call) = record.call() else { return };
@@ -125,7 +123,7 @@ impl Session {
         }
     }
 
-    /// Hands on a report whose call is known; in a reading with a scope, once that call was read.
+    /// Passes on a report whose call is known; in a reading with a scope, once that call was read.
     fn tied(&mut self, gpu: &Gpu, call: Option<CallKey>, analyses: Analyses) {
         if self.scope.is_none() {
             return analyses.iter_mut().for_each(|analysis| analysis.report(self, gpu, call));
@@ -141,7 +139,8 @@ impl Session {
         }
     }
 
-    /// A report whose call is not in the trace counts where its command began.
+    /// Passes on a report whose call is not in the trace: it is in scope if its command began in
+    /// scope.
     fn count_uncalled(&mut self, gpu: &Gpu, analyses: Analyses) {
         self.count_scoped(gpu, None, is_within(&self.windows, gpu.begin), analyses);
     }
@@ -154,7 +153,7 @@ impl Session {
         }
     }
 
-    /// Hands on the reports that still wait.
+    /// Passes on the reports that still wait.
     fn end_reports(&mut self, analyses: Analyses) {
         let mut ties = std::mem::take(&mut self.ties);
         ties.end(|gpu| self.tied(gpu, None, analyses));
@@ -177,7 +176,7 @@ impl Session {
         analyses.iter_mut().for_each(|analysis| analysis.end_file(self, reading));
     }
 
-    /// Ends the reading, and the process that is still read.
+    /// Ends the reading, and with it the process being read.
     pub fn end(&mut self, analyses: Analyses) {
         let end = if self.continues { End::Rotated } else { End::Cut };
         self.end_process(&Reading { end, notes: Vec::new() }, analyses);
@@ -188,7 +187,7 @@ impl Session {
         self.unread.push(why);
     }
 
-    /// Whether an analysis reads the arguments of the launches of this kernel of the process.
+    /// Returns true if an analysis reads the arguments of this kernel's launches.
     pub fn wants_arguments(&self, kernel: Option<u32>) -> bool {
         let process = self.process.as_deref();
         let known = process.zip(kernel).and_then(|(process, id)| process.kernel(id));
@@ -199,7 +198,7 @@ impl Session {
         match self.process.as_mut().filter(|process| process.continues_in(&header)) {
             Some(process) => process.continue_in(header),
             None => {
-                // Without an end there is a second header: files were strung together.
+                // A second header without an end before it: files were concatenated.
                 self.end(analyses);
                 self.begin_process(header);
                 analyses.iter_mut().for_each(|analysis| analysis.begin_process(self));
@@ -221,14 +220,14 @@ impl Session {
     }
 }
 
-/// A session with the analyses of its reading, as the reader's visitor.
+/// A session with the analyses of its reading: the visitor that is given to the reader.
 pub struct Spine<'a> {
     session: Session,
     analyses: Vec<&'a mut dyn Analysis>,
 }
 
 impl<'a> Spine<'a> {
-    /// Makes a reading for these analyses.
+    /// Creates a reading for these analyses.
     pub fn new(session: Session, analyses: Vec<&'a mut dyn Analysis>) -> Spine<'a> {
         Spine { session, analyses }
     }

@@ -17,7 +17,7 @@ fn a_row_fits_one_pattern_of_each_list() {
     let families = |patterns: &[&str]| taken(Wanted { families: of(patterns), ..Wanted::default() });
     let libraries = |patterns: &[&str]| taken(Wanted { libraries: of(patterns), ..Wanted::default() });
     let mmvq = "void mul_mat_vec_q<(ggml_type)2, 1>(void const*)";
-    // What is missing may be such.
+    // Lost and unrecorded calls may match, so their rows are always selected.
     const MISSING: [&str; 2] = ["3 lost: ring_full", "recording stopped"];
     assert_eq!(taken(Wanted::default()).len(), 13);
     // A part of the demangled name, the symbol; the whole of one with `*`; not the whole.
@@ -34,12 +34,13 @@ fn a_row_fits_one_pattern_of_each_list() {
     let both =
         Wanted { families: of(&["mmvq"]), libraries: of(&["rocblas", "amdhip64"]), ..Wanted::default() };
     assert_eq!(taken(both), [&[mmvq], &MISSING[..]].concat());
-    // Both processes have number 7 and one executable; what another one lost is its own affair.
+    // Both processes have pid 7 and the same executable; the losses of other processes are not
+    // selected.
     let processes = |patterns: &[&str]| taken(Wanted { processes: of(patterns), ..Wanted::default() });
     assert_eq!([processes(&["7"]).len(), processes(&["PROG"]).len(), processes(&["8"]).len()], [13, 13, 0]);
 }
 
-/// What a tail has to say of the first of the processes, of which this much was read.
+/// Passes the first `records` records of the first process to a tail.
 fn tail_of(records: usize, tail: &mut Tail) {
     tail.begin(0, Path::new("a-7.ndjson"));
     for record in tracked::records().into_iter().take(records) {

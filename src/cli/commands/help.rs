@@ -7,7 +7,7 @@ use rocshim_analysis::{evidence_rules, quantities};
 use rocshim_report as report;
 use std::{fs::File, io, path::Path, process::ExitCode};
 
-/// A topic: its name, its title, and its text.
+/// A help topic: its name, what it is about, and its text.
 struct Topic {
     name: &'static str,
     about: &'static str,

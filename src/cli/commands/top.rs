@@ -83,7 +83,7 @@ struct View {
 enum Wish {
     Nothing,
     End,
-    /// Suspend, by Ctrl-Z.
+    /// Suspends rocshim, as Ctrl-Z does in other programs.
     Rest,
 }
 

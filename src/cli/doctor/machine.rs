@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Returns what a program would get that names no library of its own.
+/// Adds findings on the libraries that the loader would select for a program that bundles none.
 pub(crate) fn any_program(shim: Option<&Shim>, findings: &mut Vec<Finding>) {
     findings.extend(shim.map(|shim| libraries::outlook(&[], shim)));
 }

@@ -21,7 +21,7 @@ use std::{
 /// Grace period for processes that end together with the program, before they count as still
 /// running.
 const GRACE: Duration = Duration::from_millis(500);
-/// What a run may take beyond 10 times the longest run so far.
+/// Time that a run may take beyond 10 times the longest run so far.
 const ALLOWANCE: Duration = Duration::from_secs(60);
 
 /// A run.

@@ -108,7 +108,7 @@ fn ollama_client(line: &[OsString]) -> Option<PreflightWarning> {
     ))
 }
 
-/// Programs that start others without our environment, whatever their files contain.
+/// Names of programs that start others without passing on our environment.
 const ELSEWHERE: [&str; 8] = ["sudo", "doas", "su", "ssh", "docker", "podman", "systemd-run", "systemctl"];
 
 fn other_environment(line: &[OsString]) -> Option<PreflightWarning> {

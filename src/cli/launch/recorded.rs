@@ -66,8 +66,8 @@ impl Recorded {
         Ok(Ok(Recorded { path, name: name.clone(), preload, choice, gpu_time: how.gpu_time }))
     }
 
-    /// Returns why nothing, or not all, will be seen of `line`, the program's name and its
-    /// arguments.
+    /// Returns why not all, or nothing, of `line` (the program's name and its arguments) will be
+    /// recorded.
     pub(crate) fn preflight_warnings(&self, line: &[OsString]) -> Vec<PreflightWarning> {
         let mut all = preflight_warnings(&self.path, line);
         all.extend(self.choice.warning(&self.path));

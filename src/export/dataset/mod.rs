@@ -1,9 +1,9 @@
-//! A dataset: traces of any number of runs, hosts and ranks as Parquet files that SQL engines read
+//! Exports traces of many runs, hosts and ranks to a dataset: Parquet files that SQL engines read
 //! as tables, `DIR/launches/run=RUN/host=HOST/rank=RANK/PID-EPOCH.parquet`.
 //!
-//! A process has one file in each table, also where it has no row, sorted by time. Each file is
-//! written under a name that engines pass over and renamed when it is whole; that of the table
-//! `ranks` comes last. Exporting a process again replaces its files, and nothing else is touched.
+//! A process has one file in each table, even without rows, sorted by time. Each file is written
+//! under a name that engines ignore and renamed when it is complete; that of the table `ranks`
+//! comes last. Exporting a process again replaces its files and touches nothing else.
 //!
 //! Layers, lowest first: `tables` (columns), `write` (a file), `rows` (records to rows), and this
 //! module, which reads processes in parallel. Memory: 150 bytes for each launch of the processes
@@ -35,10 +35,10 @@ use std::{
 use tables::{COLLECTIVES, CONVOLUTIONS, GEMMS, LAUNCHES, PHASES, RANKS, Table};
 use write::{Cells, TableFile, Value};
 
-/// Says in a folder that it is a dataset; its name keeps engines from reading it.
+/// Name of the file that marks a folder as a dataset; engines ignore such names.
 const MARK: &str = "_rocshim.json";
 
-/// A dataset that is added to.
+/// A dataset that receives traces.
 pub struct Dataset<'a> {
     folder: &'a Path,
     /// The run's name; absent: of each process the number of its Slurm job, else its trace's
@@ -46,20 +46,20 @@ pub struct Dataset<'a> {
     run: Option<&'a str>,
 }
 
-/// What an export to a dataset did.
+/// The result of an export to a dataset.
 #[derive(Debug, Default)]
 pub struct Added {
-    /// Processes that were added.
+    /// Number of processes added.
     pub processes: usize,
-    /// Why traces are not in it, a sentence each.
+    /// Why traces were not added, a sentence each.
     pub failed: Vec<String>,
 }
 
 impl Dataset<'_> {
-    /// Opens the dataset in `folder`, or makes one.
+    /// Opens the dataset in `folder`, or creates one.
     ///
     /// # Errors
-    /// Where the folder holds something else.
+    /// When the folder holds something else.
     pub fn open<'a>(folder: &'a Path, run: Option<&'a str>) -> Result<Dataset<'a>> {
         let name = folder.display();
         if run.is_some_and(str::is_empty) {
@@ -221,13 +221,13 @@ fn collective_cells(of: &CollectiveRow) -> Vec<Value> {
     ]
 }
 
-/// The files of each process: the segments of a trace follow each other.
+/// Returns the files of each process; the segments of a trace are consecutive.
 fn processes(traces: &[PathBuf]) -> Vec<Vec<PathBuf>> {
     let first = |path: &PathBuf| TracePath::of(path).map_or_else(|| path.clone(), |trace| trace.first);
     traces.chunk_by(|a, b| first(a) == first(b)).map(<[PathBuf]>::to_vec).collect()
 }
 
-/// What the run of a process is called where the user does not say.
+/// Returns the default name of a process's run.
 fn run_of(file: &Path, rows: &Rows) -> String {
     let folder = || {
         let absolute = std::path::absolute(file).ok()?;

@@ -11,7 +11,7 @@ use rocshim_trace::{Call, Conv, Gpu, Kernel, Launch, Record, StreamRef, Tensor, 
 /// A call of the process: its thread and id.
 type CallOf = (u32, u64);
 
-/// A launch, small: a trace has millions. 0 means absent.
+/// A launch as a compact row, because a trace has millions. 0 means absent.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LaunchRow {
     pub(super) begin: u64,
@@ -36,13 +36,13 @@ pub(super) struct LaunchRow {
     captured: bool,
 }
 
-/// What a column holds of each launch.
+/// The cells of a column of launches.
 type LaunchCells<'a> = Cells<'a, LaunchRow>;
 
-/// A row of a table with fewer rows: when it began, and its own cells.
+/// A row of another table: its begin, and its own cells.
 pub(super) type TableRow = (u64, Vec<Value>);
 
-/// What each process has, when it is read.
+/// The rows of a process, after it was read.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) launches: Vec<LaunchRow>,
@@ -162,7 +162,7 @@ impl Rows {
         self.launches.push(row);
     }
 
-    /// What was launched inside a call that returns: the launches get its function and shape.
+    /// Handles the return of a call: the launches inside it get its function and shape.
     fn returned(&mut self, session: &Session, event: &Event, shape: impl FnOnce() -> String) -> Vec<u32> {
         let call = event.call;
         let Some(launches) = self.inside.remove(&(call.tid, call.id)) else { return Vec::new() };
@@ -181,7 +181,7 @@ impl Rows {
         launches
     }
 
-    /// The number of some launches, the names of the first one's kernel, and whether one is a
+    /// Returns the number of launches, the names of the first one's kernel, and whether one is a
     /// fallback.
     fn kernels_of(&self, launches: &[u32]) -> [Value; 4] {
         let kernel = |launch: &u32| &self.kernels[self.launches[*launch as usize].kernel as usize];
@@ -261,7 +261,7 @@ impl Rows {
         self.convolutions.push((self.at(event.call.t), cells));
     }
 
-    /// The columns of the launches, after those that every table has.
+    /// Returns the columns of the launches, after the common ones.
     pub(super) fn columns<'a>(&'a self, passes: &'a Passes) -> Vec<LaunchCells<'a>> {
         let kernel =
             |at: usize| LaunchCells::text(move |row| self.kernels[row.kernel as usize][at].as_text());
@@ -308,7 +308,7 @@ impl Rows {
     }
 }
 
-/// The first cells of a call's row.
+/// Returns the first cells of a call's row.
 fn of_call(call: &Call, begin: u64) -> Vec<Value> {
     vec![Value::Integer(call.tid.into()), Value::count(call.id), Value::count(begin), Value::count(call.dur)]
 }
@@ -404,7 +404,7 @@ impl Passes {
         Passes { passes, latest }
     }
 
-    /// The pass of a call that began then, from 1: the only one that it is in; else 0.
+    /// Returns the pass of a call that began at `time`, from 1; 0 if it is in none, or in several.
     pub(super) fn of(&self, time: u64) -> u32 {
         let mut found = 0;
         let mut at = self.passes.partition_point(|(begin, ..)| *begin <= time);
@@ -420,12 +420,12 @@ impl Passes {
         found
     }
 
-    /// The phase of a pass.
+    /// Returns the phase of a pass.
     fn phase(&self, pass: u32) -> Option<&ByteArray> {
         self.passes[(pass as usize).checked_sub(1)?].2.as_text()
     }
 
-    /// Phase and pass of a call that began then.
+    /// Returns phase and pass of a call that began at `time`.
     pub(super) fn at(&self, time: u64) -> [Value; 2] {
         let pass = self.of(time);
         let phase = self.phase(pass).map_or(Value::Absent, |phase| Value::Text(phase.clone()));

@@ -1,9 +1,9 @@
-//! The tables of a dataset and their columns, described once: for the files' schemas, their
-//! metadata, and people.
+//! Describes the tables of a dataset and their columns once: for the files' schemas, their
+//! metadata, and `rocshim help dataset`.
 
 use ColumnType::{Flag, Integer, Text};
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnType {
     Integer,
@@ -29,7 +29,7 @@ pub(super) struct Table {
     pub(super) name: &'static str,
     /// What a row is.
     pub(super) what: &'static str,
-    /// After [`EVERY`].
+    /// Its columns after [`EVERY`].
     pub(super) columns: &'static [Column],
 }
 

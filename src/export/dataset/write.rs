@@ -19,10 +19,10 @@ use std::{
     sync::Arc,
 };
 
-/// Rows of a group: what an engine skips or reads as one.
+/// Rows of a row group, which an engine skips or reads as a whole.
 const ROWS: usize = 1 << 17;
 
-/// An unsigned number as a column holds it; times and counts are below 2^63.
+/// Converts an unsigned number to a column's signed type; times and counts are below 2^63.
 pub(super) fn integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -61,12 +61,12 @@ impl Value {
 }
 
 impl Value {
-    /// The text, if it is one.
+    /// Returns the text, if it is one.
     pub(super) fn as_text(&self) -> Option<&ByteArray> {
         if let Value::Text(text) = self { Some(text) } else { None }
     }
 
-    /// The flag, if it is one.
+    /// Returns the flag, if it is one.
     pub(super) fn as_flag(&self) -> Option<bool> {
         if let Value::Flag(flag) = self { Some(*flag) } else { None }
     }
@@ -75,7 +75,7 @@ impl Value {
 /// The cell of a row; `None` where it has none.
 type CellOf<'a, R, T> = Box<dyn Fn(&R) -> Option<T> + 'a>;
 
-/// What a column holds of a row of type `R`: for tables of millions of rows, which are written
+/// The cells of a column for rows of type `R`: for tables of millions of rows, which are written
 /// column by column.
 pub(super) enum Cells<'a, R> {
     Integer(CellOf<'a, R, i64>),
@@ -110,7 +110,7 @@ impl<'a, R> Cells<'a, R> {
     }
 }
 
-/// The values of a column that are there, and for each row 1 where it has one.
+/// The present values of a column, and for each row 1 if it has one.
 #[derive(Default)]
 struct Column {
     integers: Vec<i64>,
@@ -143,13 +143,13 @@ pub(super) struct TableFile {
     kinds: Vec<ColumnType>,
     columns: Vec<Column>,
     rows: usize,
-    /// Its name while it is written, which engines pass over, and its name after that.
+    /// Its temporary name, which engines ignore, and its final name.
     unfinished: PathBuf,
     path: PathBuf,
 }
 
 impl TableFile {
-    /// Begins the file of `table` at `path`, whose folders are made.
+    /// Begins the file of `table` at `path`; creates its folders.
     pub(super) fn create(table: &Table, path: PathBuf) -> Result<TableFile> {
         let cannot = || format!("cannot write {}", path.display());
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -219,7 +219,7 @@ impl TableFile {
         Ok(())
     }
 
-    /// Writes what is left and renames the file to its name, in place of an earlier one.
+    /// Writes the remaining rows and renames the file to its final name, replacing an earlier one.
     pub(super) fn finish(mut self) -> Result<()> {
         let cannot = format!("cannot write {}", self.path.display());
         let written = (|| {
@@ -236,12 +236,12 @@ impl TableFile {
 
 impl Drop for TableFile {
     fn drop(&mut self) {
-        // Once it has its name, there is none of this one.
+        // After the renaming, the temporary file no longer exists.
         let _ = fs::remove_file(&self.unfinished);
     }
 }
 
-/// The schema of a table's files, and how they are written.
+/// Returns the schema of a table's files, and the writer's properties.
 fn form(table: &Table) -> Result<(Arc<Type>, WriterProperties)> {
     let pair = |key: &str, value: String| KeyValue::new(format!("rocshim.{key}"), value);
     let units = table.all().filter_map(|(name, ..)| Some((name.to_string(), unit(name)?.into()))).collect();
@@ -267,7 +267,7 @@ fn form(table: &Table) -> Result<(Arc<Type>, WriterProperties)> {
             .with_logical_type(logical)
             .build()?;
         fields.push(Arc::new(field));
-        // What rises, or nearly so.
+        // Columns whose values mostly increase.
         if ["begin_ns", "gpu_begin_ns", "gpu_end_ns", "done_ns", "dur_ns", "gpu_dur_ns", "id", "parent"]
             .contains(name)
         {

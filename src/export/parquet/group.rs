@@ -9,7 +9,7 @@ use parquet::{
 use rocshim_analysis::{Cell, ColumnKind, TrackRow};
 use std::io::Write;
 
-/// The values of a column that are there.
+/// The present values of a column.
 enum Values {
     Integers(Vec<i64>),
     Flags(Vec<bool>),
@@ -18,11 +18,11 @@ enum Values {
 
 struct Filled {
     values: Values,
-    /// For each row: 1 where it has a value.
+    /// For each row: 1 if it has a value.
     levels: Vec<i16>,
 }
 
-/// The columns of a group.
+/// The columns of a row group.
 pub(super) struct Group {
     columns: Vec<Filled>,
     rows: usize,
@@ -48,7 +48,7 @@ impl Group {
     /// Adds a row.
     pub(super) fn add(&mut self, row: &TrackRow) -> Result<()> {
         let (common, own) = self.columns.split_at_mut(3);
-        // Bit for bit: a time is below 2^63.
+        // The sign does not change: times are below 2^63.
         let times = [row.tid.map(i64::from), Some(row.begin as i64), row.dur.map(|dur| dur as i64)];
         common.iter_mut().zip(times).for_each(|(column, time)| column.integer(time));
         for (column, cell) in own.iter_mut().zip(&row.cells) {
@@ -58,7 +58,7 @@ impl Group {
         Ok(())
     }
 
-    /// Writes all rows, and forgets them.
+    /// Writes all rows and clears the buffers.
     pub(super) fn write<W: Write + Send>(
         &mut self,
         group: &mut SerializedRowGroupWriter<'_, W>,
@@ -89,7 +89,7 @@ impl Filled {
                 true
             }
             (Values::Integers(values), Cell::Address(value)) => {
-                // Bit for bit, as Parquet keeps unsigned integers.
+                // Reinterpreted as signed, as Parquet stores unsigned integers.
                 values.push(*value as i64);
                 true
             }

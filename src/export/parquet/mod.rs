@@ -1,9 +1,9 @@
-//! A folder of Parquet files, by table, host and process:
+//! Exports rows as a folder of Parquet files, by table, host and process:
 //! `launches/host=HOST/pid=PID/launches-0.parquet`.
 //!
-//! A table without rows of a process has no file there. Names are dictionaries, times and numbers
-//! of calls differences, everything is compressed by zstd. A file is written a group of rows at a
-//! time, which is all that is kept of it.
+//! A process has no file in tables without rows of it. Names are dictionary-encoded, times and call
+//! numbers delta-encoded, everything is compressed by zstd. A file is written a row group at a
+//! time, and only that group is kept in memory.
 
 mod group;
 
@@ -23,7 +23,7 @@ use rocshim_analysis::{COMMON, Column, ColumnKind, Table, TrackProcess, TrackRow
 use rocshim_report::FolderPlace;
 use std::{collections::BTreeMap, fs::File, io::BufWriter, rc::Rc, sync::Arc};
 
-/// Rows of a group: some MiB of launches with their arguments.
+/// Rows of a row group: some MiB of launches with their arguments.
 const ROWS: usize = 1 << 15;
 
 /// The first columns of [`COMMON`] are the folders' names.
@@ -37,10 +37,10 @@ struct OpenFile {
     group: Group,
 }
 
-/// Writes to a folder.
+/// Writer of a folder of files.
 pub struct Parquet {
     folder: Rc<FolderPlace>,
-    /// Of each table: its schema and how it is written.
+    /// Schema and writer's properties of each table.
     forms: Vec<(TypePtr, WriterPropertiesPtr)>,
     /// By process and table, both by number.
     open: BTreeMap<(usize, usize), OpenFile>,
@@ -52,7 +52,7 @@ pub struct Parquet {
 }
 
 impl Parquet {
-    /// Begins in a folder; what each table needs is made with its first row.
+    /// Begins an export to a folder; files are created with their first row.
     pub fn new(folder: &Rc<FolderPlace>) -> Result<Parquet> {
         let forms = rocshim_analysis::TABLES.iter().copied().map(form).collect::<Result<_>>()?;
         Ok(Parquet {
@@ -65,7 +65,7 @@ impl Parquet {
         })
     }
 
-    /// The file of a table and process.
+    /// Returns the file of a table and process.
     fn file(&mut self, row: &TrackRow, process: &TrackProcess) -> Result<&mut OpenFile> {
         if row.process != self.current && !row.table.is_complete_at_end() {
             self.current = row.process;
@@ -99,7 +99,7 @@ impl Parquet {
 }
 
 impl OpenFile {
-    /// Writes the rows that are kept as a group.
+    /// Writes the kept rows as a row group.
     fn write(&mut self) -> Result<()> {
         if self.group.rows() == 0 {
             return Ok(());
@@ -123,7 +123,7 @@ impl Exporter for Parquet {
     }
 }
 
-/// The columns that a file has.
+/// Returns the columns of a table's files.
 fn columns(table: &Table) -> impl Iterator<Item = &'static Column> {
     table.all().skip(FOLDERS)
 }
@@ -157,5 +157,5 @@ fn form(table: &Table) -> Result<(TypePtr, WriterPropertiesPtr)> {
     Ok((Arc::new(schema), Arc::new(properties.build())))
 }
 
-/// Columns whose values rise, or nearly so.
+/// Columns whose values mostly increase.
 const RISING: [&str; 4] = [COMMON[3].name, "dur_ns", "id", "parent"];

@@ -1,22 +1,22 @@
-//! Texts that are written once and referred to by number.
+//! Interns texts: each is written once and then referred to by number.
 
 use super::messages::{Interned, InternedData};
 use foldhash::HashMap;
 use rocshim_trace::Word;
 
-/// So many of a kind are kept; what comes after them is written in full each time.
+/// Limit of the interned texts of a kind; further ones are written in full each time.
 const MOST: usize = 1 << 16;
 
-/// Those of a kind.
+/// The interned texts of a kind.
 #[derive(Default)]
 pub(super) struct Texts {
     numbers: HashMap<Word, u64>,
-    /// Those that are not written yet.
+    /// Texts that were not written yet.
     new: Vec<Interned>,
 }
 
 impl Texts {
-    /// The number of a text, from 1 on; `None` where there are too many.
+    /// Returns the number of a text, from 1; `None` beyond the limit.
     pub(super) fn number(&mut self, text: &str) -> Option<u64> {
         if let Some(number) = self.numbers.get(text) {
             return Some(*number);
@@ -41,7 +41,7 @@ pub(super) struct InternedTexts {
 }
 
 impl InternedTexts {
-    /// What is to be written before it is referred to.
+    /// Returns the new texts, which must be written before they are referred to.
     pub(super) fn take(&mut self) -> Option<InternedData> {
         let data = InternedData {
             event_categories: std::mem::take(&mut self.categories.new),

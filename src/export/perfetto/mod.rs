@@ -19,12 +19,12 @@ use rocshim_report::slices;
 use rocshim_trace::Arg;
 use std::io::Write;
 
-/// Writes to `out`.
+/// Writer of the format.
 pub struct Perfetto {
     out: Box<dyn Write>,
-    /// The process whose rows come, with what its sequence has interned.
+    /// The process of the current rows, with the texts interned in its sequence.
     current: Option<(usize, InternedTexts)>,
-    /// Of each process and track.
+    /// Numbers of tracks by process.
     tracks: HashMap<(usize, Option<Track>), u64>,
     buffer: Vec<u8>,
 }
@@ -46,7 +46,7 @@ impl Perfetto {
         self.out.write_all(&self.buffer).context("cannot write the export")
     }
 
-    /// What a process's packets need before them: its clock, and that nothing is interned.
+    /// Begins the packets of a process: writes its clock snapshot, and clears the interned texts.
     fn begin(&mut self, number: usize, process: &TrackProcess) -> Result<()> {
         let clock = |id, t| Clock { clock_id: Some(id), timestamp: Some(t) };
         let epoch = process.epoch;
@@ -65,8 +65,7 @@ impl Perfetto {
         )
     }
 
-    /// The number of a track, which is described where it is new; of the process itself without
-    /// one.
+    /// Returns the number of a track, or without one of the process; describes a new one.
     fn track(&mut self, number: usize, process: &TrackProcess, track: Option<Track>) -> Result<u64> {
         if let Some(uuid) = self.tracks.get(&(number, track)) {
             return Ok(*uuid);
@@ -125,7 +124,7 @@ impl Exporter for Perfetto {
         let name = slices::name(row);
         let name_iid = known.names.number(&name);
         let category = known.categories.number(row.table.name);
-        // 0 is no number of a flow.
+        // Flow numbers begin at 1.
         let flows = row.arrows.begin.iter().cloned().flatten().chain(row.arrows.through.map(|it| it.number));
         let event = TrackEvent {
             r#type: Some(TYPE_SLICE_BEGIN),

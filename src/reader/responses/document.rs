@@ -7,7 +7,7 @@ use super::value::{Cell, Part};
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use std::fmt;
 
-/// A document of Ollama, of llama-server, of the ladder, or of another origin.
+/// A JSON document of Ollama, llama-server, the prompt ladder, or another origin.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Document {

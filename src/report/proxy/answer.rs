@@ -21,7 +21,7 @@ pub(super) fn answer(proxy: &Proxy) -> String {
     [prompts, kernels(proxy), passes(proxy), generated].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// How many statements of a kind agree, and what became of the others: `, 2 contradicted`.
+/// Returns how many statements of a kind agree, and the outcomes of the others: `, 2 contradicted`.
 fn agreement(proxy: &Proxy, of: impl Fn(&ProxyRequest) -> &Claim) -> (u64, String) {
     let (mut agree, mut others) = (0, String::new());
     for (outcome, requests) in proxy.outcomes(of) {
@@ -96,7 +96,7 @@ fn is_blas(request: &ProxyRequest) -> bool {
     request.products.iter().any(|(family, _)| path_name(family) == BLAS)
 }
 
-/// What users call a family of GEMM kernels.
+/// Returns the users' name of a family of GEMM kernels.
 fn path_name(family: &str) -> &str {
     match family {
         "mmvq" => "MMVQ",

@@ -20,7 +20,7 @@ fn labels(all: &Comparison) -> Vec<&str> {
     all.runs.iter().map(|run| run.run.as_str()).collect()
 }
 
-/// What each kernel is called on this page, so that no two are called the same.
+/// The name of each kernel on this page; the names are distinct.
 struct KernelLabels<'a>(HashMap<&'a str, String>);
 
 impl<'a> KernelLabels<'a> {
@@ -36,8 +36,8 @@ impl<'a> KernelLabels<'a> {
     }
 }
 
-/// The heading above rows that are alike in who has them. `presences` are those of all runs but the
-/// baseline; `both` is said of rows that all have.
+/// Returns the heading above the rows that the same runs have. `presences` are those of all runs
+/// but the baseline; `both` is said of rows that all have.
 fn standing(labels: &[&str], has: &[bool], presences: &[&Presence], both: &str) -> String {
     let with = |wanted: bool| {
         labels.iter().zip(has).filter(move |(_, has)| **has == wanted).map(|(label, _)| *label)

@@ -1,4 +1,5 @@
-//! What was there and what was used of it: code objects, and the hooked libraries.
+//! The sections of coverage: code objects loaded and dispatched from, and calls of the hooked
+//! libraries.
 
 use crate::{section::Part, table::Style};
 use rocshim_analysis::units::{count, counted};
@@ -20,7 +21,7 @@ pub(crate) fn code_objects(summary: &Summary, style: &Style) -> Option<String> {
     Some(part.remarks(never_dispatched(&unused)).even_empty(style))
 }
 
-/// One line for each file that holds objects of which no kernel was launched.
+/// Returns a line for each file with code objects that no kernel was launched from.
 fn never_dispatched(unused: &[&CodeObjectRow]) -> Vec<String> {
     let mut files: BTreeMap<&str, u64> = BTreeMap::new();
     for row in unused {
@@ -52,7 +53,7 @@ pub(crate) fn libraries(summary: &Summary, style: &Style) -> Option<String> {
     Some(part.even_empty(style))
 }
 
-/// True for a library that was not there, for certain: all of these fit one line.
+/// Returns true for a library that was certainly not loaded: all of these share one line.
 fn is_absent(row: &LibraryRow) -> bool {
     row.loaded_in == 0 && row.calls == 0 && row.evidence.is_confirmed_absent()
 }

@@ -1,5 +1,5 @@
-//! Fallback kernels: which were dispatched, out of which file; or that none were, and how sure that
-//! is.
+//! The section on Tensile's fallback kernels: which were dispatched, from which file; or that none
+//! were, with the evidence class.
 
 use crate::{section::Part, table::Style};
 use rocshim_analysis::{Evidence, FALLBACK_KERNELS, Summary};

@@ -1,4 +1,4 @@
-//! Matrix products: what was asked for, and the kernels that each kind launched.
+//! The section on GEMMs: the problems, and the kernels that each kind launched.
 
 use super::calls::inside;
 use crate::{section::Part, table::Style};

@@ -1,4 +1,5 @@
-//! Time on the GPU, as the HIP runtime reported it, and whether every dispatch was seen.
+//! The section on GPU times, as the HIP runtime reported them, and on dispatches without an
+//! intercepted launch.
 
 use super::{clock_error, label};
 use crate::{section::Part, table::Style};
@@ -11,7 +12,7 @@ pub(crate) fn gpu(summary: &Summary, style: &Style) -> Option<String> {
     Some(Part::new(&GPU_KERNELS, &gpu.kernels).remarks(remarks(gpu, style)).even_empty(style))
 }
 
-/// What is to be said of a run's GPU times: whether every dispatch was seen, how busy the GPU was.
+/// Returns remarks on a run's GPU times: whether every dispatch was seen, how busy the GPU was.
 pub fn gpu_remarks(gpu: &GpuTimes) -> Vec<String> {
     let mut remarks = remarks(gpu, &Style::default());
     remarks.push(clock_error(gpu.clock_error_ns));
@@ -43,7 +44,7 @@ fn remarks(gpu: &GpuTimes, style: &Style) -> Vec<String> {
     remarks
 }
 
-/// Dispatches that no hook saw, a line for each kernel.
+/// Returns a line for each kernel with dispatches that no hook intercepted.
 pub(crate) fn past(gpu: &GpuTimes, style: &Style) -> Vec<String> {
     let line = |row: &PastRow| {
         let function = row.function.as_ref().map_or(String::new(), |function| format!(", by {function}"));
@@ -53,7 +54,7 @@ pub(crate) fn past(gpu: &GpuTimes, style: &Style) -> Vec<String> {
     gpu.past.iter().map(line).collect()
 }
 
-/// How many of the dispatches were seen, in words.
+/// Returns how many of the dispatches were intercepted, in words.
 pub(crate) fn seen(gpu: &GpuTimes) -> String {
     let of_program = gpu.dispatches - gpu.of_runtime;
     let own = match gpu.of_runtime {

@@ -1,4 +1,5 @@
-//! What the time on the GPU was spent for, and how its queues were used.
+//! The sections on shares of the GPU time (GEMMs, convolutions, copies, families) and on GPU
+//! queues.
 
 use crate::section::Part;
 use crate::table::Style;
@@ -64,7 +65,7 @@ fn queue_remarks(gpu: &GpuTimes) -> Vec<String> {
     remarks
 }
 
-/// How exactly a begin on the GPU compares with host times.
+/// Returns the uncertainty of a begin on the GPU relative to host times, in words.
 pub(crate) fn clock_error(ns: u64) -> String {
     let how = "which `rocshim help gpu-time` explains";
     format!("a begin on the GPU is uncertain by {} against host times, {how}", time(ns))

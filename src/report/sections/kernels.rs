@@ -8,7 +8,7 @@ pub(crate) fn kernels(summary: &Summary, style: &Style) -> Option<String> {
     Part::new(&KERNELS, &summary.kernels).remarks(remarks(summary)).section(style)
 }
 
-/// What the columns that few traces have mean, and what the table lacks.
+/// Explains columns that few traces have, and what the table lacks.
 fn remarks(summary: &Summary) -> Vec<String> {
     let totals = &summary.totals;
     let mut remarks = Vec::new();

@@ -51,12 +51,12 @@ pub(crate) fn modules(summary: &Summary, style: &Style) -> Option<String> {
     Part::new(&MODULES, &summary.modules).section(style)
 }
 
-/// Nothing for one stream: what was put on it is what the process did.
+/// The streams; `None` for a single one, whose work is the process's.
 pub(crate) fn streams(summary: &Summary, style: &Style) -> Option<String> {
     (summary.streams.len() > 1).then(|| Part::new(&STREAMS, &summary.streams).section(style))?
 }
 
-/// Products that were tried with one solution after the other.
+/// GEMMs that were tried with one solution after the other.
 pub(crate) fn sweeps(summary: &Summary, style: &Style) -> Option<String> {
     Part::new(&SWEEPS, &summary.sweeps).remark(format!("inferred: {SWEEP_RULE}")).section(style)
 }
@@ -65,7 +65,7 @@ pub(crate) fn syncs(summary: &Summary, style: &Style) -> Option<String> {
     Part::new(&SYNCS, &summary.syncs).section(style)
 }
 
-/// Nothing for one thread: what it did is what the process did.
+/// The threads; `None` for a single one, whose calls are the process's.
 pub(crate) fn threads(summary: &Summary, style: &Style) -> Option<String> {
     (summary.threads.len() > 1).then(|| Part::new(&THREADS, &summary.threads).section(style))?
 }

@@ -133,7 +133,8 @@ unsafe extern "C" fn install_by_prctl(
     third: c_ulong,
     fourth: c_ulong,
 ) -> c_int {
-    // SAFETY: the address that `find` stored, which only the C library's `prctl` has.
+    // SAFETY: `PRCTL` holds the address that `find` stored: that of the C library's `prctl`, which
+    // has this C type on x86-64, where variadic and fixed integer arguments are passed alike.
     let real: Prctl = unsafe { std::mem::transmute(PRCTL.load(Relaxed)) };
     // SAFETY: the arguments are the caller's, passed on unchanged to the function it called.
     let call = || unsafe { real(option, mode, filter, third, fourth) };
@@ -151,7 +152,8 @@ unsafe extern "C" fn install_by_number(
     third: c_ulong,
     fourth: c_ulong,
 ) -> c_long {
-    // SAFETY: the address that `find` stored, which only the C library's `syscall` has.
+    // SAFETY: `SYSCALL` holds the address that `find` stored: that of the C library's `syscall`,
+    // which has this C type on x86-64, where variadic and fixed integer arguments are passed alike.
     let real: Syscall = unsafe { std::mem::transmute(SYSCALL.load(Relaxed)) };
     // SAFETY: the arguments are the caller's, passed on unchanged to the function it called.
     let call = || unsafe { real(number, what, flags, filter, third, fourth) };
@@ -173,7 +175,8 @@ unsafe extern "C" fn prctl_by_number(
     third: c_ulong,
     fourth: c_ulong,
 ) -> c_long {
-    // SAFETY: the address that `find` stored, which only the C library's `syscall` has.
+    // SAFETY: `SYSCALL` holds the address that `find` stored: that of the C library's `syscall`,
+    // which has this C type on x86-64, where variadic and fixed integer arguments are passed alike.
     let real: Syscall = unsafe { std::mem::transmute(SYSCALL.load(Relaxed)) };
     // SAFETY: the arguments are the caller's, passed on unchanged to the function it called.
     let call = || unsafe { real(number, option, argument, second, third, fourth) };

@@ -92,11 +92,14 @@ pub(crate) unsafe extern "C" fn OnLoad(
     _failed_tool_count: u64,
     _failed_tool_names: *const *const c_char,
 ) -> bool {
-    // SAFETY: the runtime's table, which is not used by other code during this call.
+    // SAFETY: the runtime passes its own table, which is alive, and which no other code uses while
+    // the runtime loads its tools.
     let table = unsafe { &*table };
-    // SAFETY: its first sub-table, as above.
+    // SAFETY: the first sub-table is another object of the runtime, alive for as long as the
+    // process; no other code reads or writes it while the runtime loads its tools.
     let core = unsafe { &mut *table.core };
-    // SAFETY: its second sub-table, as above.
+    // SAFETY: the second sub-table is a third object, equally alive; the loading of tools, which
+    // runs once and on one thread, is its only user during this call.
     let amd_ext = unsafe { &mut *table.amd_ext };
     let _ = SYSTEM_GET_INFO.set(core.system_get_info);
     core.system_get_info = system_get_info;

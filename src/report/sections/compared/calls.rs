@@ -27,7 +27,7 @@ pub(crate) fn convolutions(all: &Comparison, style: &Style) -> Option<String> {
         .section(style)
 }
 
-/// Which runs have the row, and whether all used the same kernels.
+/// Returns which runs have the row, and whether all used the same kernels.
 fn heading(
     labels: &[&str],
     runs: &PerRun<CallCell>,
