@@ -112,10 +112,7 @@ fn limited(summary: &Summary) -> Vec<String> {
         ));
     }
     if !damaged.is_empty() {
-        limits.push(format!(
-            "Limited: not all of the trace of {} could be read (notes below).",
-            list(&damaged)
-        ));
+        limits.push(format!("Limited: not all that {} did could be read (notes below).", list(&damaged)));
     }
     limits
 }

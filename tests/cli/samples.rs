@@ -58,7 +58,7 @@ fn a_trace_that_is_cut_or_damaged_is_called_limited_first() {
         (
             "damaged",
             damaged,
-            "Limited: not all of the trace of process 19536 could be read (notes below).\n",
+            "Limited: not all that process 19536 did could be read (notes below).\n",
             "limited: process 19536: 1 line is no record and was passed over: line ",
         ),
     ] {
