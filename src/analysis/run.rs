@@ -1,9 +1,9 @@
 //! Runs all analyses on a run, in one pass over its traces.
 
 use super::{
-    Activity, Answers, Environment, Flow, Phases, PhasesBuilder, Proxy, Replay, Replays, Session, Summary,
-    SummaryBuilder, Timeline, Verified, Verifier, activity::ActivityBuilder, answers::Facts,
-    environment::EnvironmentBuilder, find_missing_parts, flow::FlowBuilder, proxy,
+    Activity, Answers, Environment, Flow, Phases, PhasesBuilder, Proxy, Ranks, RanksBuilder, Replay, Replays,
+    Session, Summary, SummaryBuilder, Timeline, Verified, Verifier, activity::ActivityBuilder,
+    answers::Facts, environment::EnvironmentBuilder, find_missing_parts, flow::FlowBuilder, proxy,
 };
 use rocshim_reader::{Label, Reading, RecordVisitor, responses::Responses};
 use rocshim_trace::Record;
@@ -28,6 +28,8 @@ pub struct Run {
     pub flow: Flow,
     /// Commands that run the problems again.
     pub replay: Replay,
+    /// The ranks of a job, aligned; absent with fewer than two.
+    pub ranks: Option<Ranks>,
     /// The verification of each file's counts.
     pub verified: Vec<Verified>,
     /// The comparison with the server's responses; absent without responses.
@@ -43,6 +45,7 @@ pub struct RunBuilder {
     activity: ActivityBuilder,
     flow: FlowBuilder,
     replays: Replays,
+    ranks: RanksBuilder,
     verifier: Verifier,
 }
 
@@ -56,6 +59,7 @@ macro_rules! pass {
             &mut $builder.activity,
             &mut $builder.flow,
             &mut $builder.replays,
+            &mut $builder.ranks,
             &mut $builder.verifier,
         ])
     };
@@ -73,6 +77,7 @@ impl RunBuilder {
             activity: ActivityBuilder::default(),
             flow: FlowBuilder::default(),
             replays: Replays::default(),
+            ranks: RanksBuilder::default(),
             verifier: Verifier::default(),
         }
     }
@@ -122,6 +127,7 @@ impl RunBuilder {
             activity: self.activity.finish(),
             flow: self.flow.finish(),
             replay: self.replays.finish(&self.session),
+            ranks: Some(self.ranks.finish(true)).filter(|ranks| ranks.ranks.len() > 1),
             verified,
             proxy,
             summary,

@@ -3,10 +3,10 @@
 //!
 //! Layers, lowest first: `badge` (how sure), `grid` (tables), `figure` (what plotly.js draws), then
 //! one module for each section: `coverage`, `families`, `glance`, `gpu`, `kernels`, `ladder`,
-//! `layers`, `origins`, `shapes`, `products`, `timeline`, `compared`; and `assets` (scripts,
-//! styles, and what a browser may run). This crate computes only positions and colours. Names in
-//! traces are untrusted text: `maud` escapes every text in HTML, and texts in figures go through
-//! `figure::label`.
+//! `layers`, `origins`, `ranks`, `shapes`, `products`, `timeline`, `compared`; and `assets`
+//! (scripts, styles, and what a browser may run). This crate computes only positions and colours.
+//! Names in traces are untrusted text: `maud` escapes every text in HTML, and texts in figures go
+//! through `figure::label`.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +24,7 @@ mod ladder;
 mod layers;
 mod origins;
 mod products;
+mod ranks;
 mod shapes;
 mod timeline;
 
@@ -139,6 +140,7 @@ fn parts(prefix: &str, run: &Run) -> Vec<Part> {
         ("glance", "At a glance", Some(glance::section(prefix, run))),
         ("ladder", "Server against launches", ladder::section(prefix, run)),
         ("timeline", "Timeline", timeline::section(prefix, run)),
+        ("ranks", "Ranks of a job", ranks::section(prefix, run)),
         ("phases", "Phases", families::section(prefix, run)),
         ("kernels", "Kernels", Some(kernels::section(prefix, run))),
         ("gpu", "Time on the GPU", Some(gpu::section(prefix, run))),

@@ -230,6 +230,26 @@ fn the_answer_comes_first_in_plain_words() {
 }
 
 #[test]
+fn the_page_draws_each_ranks_own_time_in_each_step() {
+    let (ran, folder) = generated("--slow 3:1.3 --kernels 2 --ranks 16 --steps 6 --gpu-time");
+    let place = ran.folder().join("page.html");
+    Traced::rocshim(["report", "-o"]).arg(&place).arg(&folder).run().ok();
+    let page = std::fs::read_to_string(&place).unwrap();
+    assert!(page.contains("data-section=\"ranks\"") && page.contains("data-table=\"rank_findings\""));
+    let (_, spec) = page.split_once("id=\"ranks-figure-spec\">").expect("the figure");
+    let spec: Value = serde_json::from_str(spec.split_once("</script>").unwrap().0).unwrap();
+    let drawn = &spec["views"][0]["data"][0];
+    let ratios: Vec<Vec<f64>> = serde_json::from_value(drawn["z"].clone()).unwrap();
+    assert_eq!((ratios.len(), drawn["x"].to_string().as_str()), (16, "[2,3,4,5,6]"));
+    for (rank, of_steps) in ratios.iter().enumerate() {
+        assert!(of_steps.iter().all(|ratio| (*ratio > 1.15) == (rank == 3)), "rank {rank}: {of_steps:?}");
+    }
+    let one = artifacts::root().join("samples/traces/gfx942.ndjson");
+    Traced::rocshim(["report", "--force", "-o"]).arg(&place).arg(one).run().ok();
+    assert!(!std::fs::read_to_string(&place).unwrap().contains("data-section=\"ranks\""));
+}
+
+#[test]
 fn a_folder_that_is_no_dataset_is_left_alone() {
     let scratch = tempfile::tempdir().unwrap();
     std::fs::write(scratch.path().join("mine.txt"), "mine").unwrap();
