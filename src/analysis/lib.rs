@@ -176,8 +176,8 @@ pub use transfers::{COPIES, CopyRow, Counts, SYNCS, SyncRow};
 pub use verdict::{FUNCTIONS, FunctionRow};
 pub use verify::{Verdict, Verified, Verifier, find_missing_parts};
 pub use why::{
-    BinaryFile, CALLERS, CallerRow, CatalogFolder, Change as ProposedChange, DECISIONS,
-    Decision as Explained, FirstLaunch, FoundProblem, Functions, LINKS, LibraryText, Link, OnDisk,
+    BinaryFile, CALLERS, CallChain, CallerRow, CatalogFolder, Change as ProposedChange, DECISIONS,
+    Decision as Explained, FirstCall, FirstLaunch, FoundProblem, Functions, LINKS, LibraryText, Link, OnDisk,
     SET_VARIABLES, STEERING_VARIABLES, Subject as ExplainedSubject, VariableRow, Wanted as WantedCatalog,
     WantedProblem, Why, WhyBuilder, variables as steering_variables,
 };

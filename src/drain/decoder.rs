@@ -31,8 +31,8 @@ use rocshim_ring::mark;
 use rocshim_ring::named::Named;
 use rocshim_ring::slot::{Event, EventKind};
 use rocshim_trace::{
-    Binary, Bypass, Call, Device, Gap, Header, Hex, Hook, InFlight, Load, Record, Recording, Thread,
-    write_record,
+    Binary, Bypass, Call, CallCallers, Device, Gap, Header, Hex, Hook, InFlight, Load, Record, Recording,
+    Thread, write_record,
 };
 
 /// Properties of calls that follow from the function's name.
@@ -73,8 +73,12 @@ pub struct Decoder {
     settings: Settings,
     ids: Ids,
     reported: Reported,
+    /// File and name of Python functions on chains of callers, by definition.
+    python: PythonFunctions,
     /// Templates of launch lines.
     templates: Templates,
+    /// Lines of definitions that came before the clock rate.
+    waiting: Vec<u8>,
     /// Metadata records, which follow the header of every segment.
     preamble: Vec<u8>,
     /// The trace already has its header and hook table.
@@ -133,8 +137,16 @@ impl Decoder {
                     Binary { id: number, build_id: elf_identity::build_id(&path), path: path.into() };
                 self.line(&Record::Binary(binary), out);
             }
-            Definition::Callers { function, tid, frames, end } => {
-                self.kernels.called(stamp, function, callers(tid, frames, end));
+            Definition::PythonFunction { file, name } => {
+                self.python.insert(number, (file.into_owned(), name.into_owned()));
+            }
+            Definition::Callers { function, chain } => {
+                self.kernels.called(stamp, function, callers(chain, &self.python));
+            }
+            Definition::CallCallers { id, chain } => {
+                let callers = callers(chain, &self.python);
+                let to = if self.has_begun() { out } else { &mut self.waiting };
+                write_record(to, &Record::Callers(CallCallers { id, callers }));
             }
             Definition::Device { ordinal, gfx, name, how } => {
                 let [gfx, name, how] = [gfx, name, how].map(|text| text.into_owned());
@@ -187,6 +199,7 @@ impl Decoder {
         self.rate = Rate::new(tick_hz);
         if self.continues {
             out.extend_from_slice(&self.preamble);
+            out.append(&mut self.waiting);
             return;
         }
         points(self.points).for_each(|point| write_record(&mut self.preamble, &Record::Interception(point)));
@@ -194,6 +207,7 @@ impl Decoder {
         let hooks = tables.chain(self.hooks.changed().map(|hook| Record::Hook(hook.clone())));
         hooks.for_each(|record| write_record(&mut self.preamble, &record));
         self.begin_segment(self.header.part, 1, None, out);
+        out.append(&mut self.waiting);
         self.emit_gpu_times(out);
     }
 

@@ -5,8 +5,10 @@ use crate::kernels;
 use crate::library_files::{LibraryFiles, fallback};
 use crate::parameters::demangle;
 use crate::values::*;
+use foldhash::HashMap;
 use rocshim_ring::definition::{
-    ATOMICS, ChainEnd, INTERCEPTION_POINTS, Image, MATH_MODE, METRIC, POINTER_MODE, ProcessIdentity, Text,
+    ATOMICS, Chain, ChainEnd, INTERCEPTION_POINTS, Image, MATH_MODE, METRIC, POINTER_MODE, ProcessIdentity,
+    Text,
 };
 use rocshim_ring::event::{self, GEMM_FORMS};
 use rocshim_ring::mark::{self, MARK_ACTIONS};
@@ -153,16 +155,23 @@ pub(crate) fn kernel_record(id: u32, kernel: &kernels::Kernel) -> Kernel {
     }
 }
 
-/// The callers of a kernel's first launch, by thread `tid`.
-pub(crate) fn callers(tid: u32, frames: Vec<(u32, u64)>, end: ChainEnd) -> Callers {
-    let frames = frames.into_iter().map(|(binary, at)| Caller { binary, at: Hex(at) }).collect();
-    let end = match end {
+/// File and name of Python functions, by the number of their definition.
+pub(crate) type PythonFunctions = HashMap<u32, (String, String)>;
+
+/// The callers of a kernel's first launch or of a call.
+pub(crate) fn callers(chain: Chain, functions: &PythonFunctions) -> Callers {
+    let frames = chain.frames.into_iter().map(|(binary, at)| Caller { binary, at: Hex(at) }).collect();
+    let python = chain.python.into_iter().map_while(|(number, line)| {
+        let (file, function) = functions.get(&number)?.clone();
+        Some(PythonCaller { file, line: (line != 0).then_some(line), function })
+    });
+    let end = match chain.end {
         ChainEnd::Whole => "whole",
         ChainEnd::Limit => "limit",
         ChainEnd::Signal => "signal",
         ChainEnd::Unknown => "unknown",
     };
-    Callers { tid, frames, end: end.into() }
+    Callers { tid: chain.tid, frames, end: end.into(), python: python.collect() }
 }
 
 /// The record of a GEMM. `set_to` returns a setting of the handle, if known. The caller adds the

@@ -8,9 +8,10 @@ use super::{
 };
 use rocshim_analysis::units::{count, counted};
 use rocshim_analysis::{
-    CALLERS, DECISIONS, Evidence, Explained, FirstLaunch, LINKS, SET_VARIABLES, STEERING_VARIABLES, Why,
-    steering_variables as rows,
+    CALLERS, CallChain, DECISIONS, Evidence, Explained, FirstLaunch, LINKS, SET_VARIABLES,
+    STEERING_VARIABLES, Why, steering_variables as rows,
 };
+use rocshim_trace::PythonCaller;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -28,13 +29,18 @@ pub fn why(why: &Why, wanted: Option<&str>, style: &Style) -> String {
             let mut shown: Vec<&FirstLaunch> = Vec::new();
             for decision in why.decisions.iter().filter(|decision| decision.is_named(wanted)) {
                 parts.push(chain(decision, style));
+                if let Some(call) = &decision.first_call {
+                    let title = format!("first call of {} with this shape", call.function);
+                    parts.push(callers(&title, &call.chain, style));
+                    continue;
+                }
                 let launch = why.first_launch(decision).filter(|launch| !shown.contains(launch));
-                parts.extend(launch.map(|launch| callers(launch, style)));
+                parts.extend(launch.map(|launch| launch_callers(launch, style)));
                 shown.extend(launch);
             }
             let named = why.first_launches.iter().filter(|launch| launch.is_named(wanted));
             let rest = named.filter(|launch| !shown.contains(launch));
-            parts.extend(rest.map(|launch| callers(launch, style)));
+            parts.extend(rest.map(|launch| launch_callers(launch, style)));
         }
     }
     parts.extend(Part::new(&SET_VARIABLES, &why.environment).section(style));
@@ -96,8 +102,14 @@ fn chain(decision: &Explained, style: &Style) -> String {
 }
 
 /// Who launched a kernel first.
-fn callers(launch: &FirstLaunch, style: &Style) -> String {
-    let end = match &*launch.end {
+fn launch_callers(launch: &FirstLaunch, style: &Style) -> String {
+    let name = label(&launch.kernel, launch.demangled.as_deref(), style);
+    callers(&format!("first launch of {name}"), &launch.chain, style)
+}
+
+/// The functions of a chain, those of Python last.
+fn callers(of: &str, chain: &CallChain, style: &Style) -> String {
+    let end = match &*chain.end {
         "limit" => Some("more callers are not recorded (ROCSHIM_CALLERS)"),
         "signal" => Some("a signal handler called the last one"),
         "unknown" => Some(
@@ -105,16 +117,25 @@ fn callers(launch: &FirstLaunch, style: &Style) -> String {
         ),
         _ => None,
     };
-    let unnamed = launch.callers.iter().filter_map(|caller| {
+    let unnamed = chain.callers.iter().filter_map(|caller| {
         let why = caller.unnamed.as_ref()?;
         Some(format!("no function of {} is named: {why}", caller.file))
     });
     let unnamed: BTreeSet<String> = unnamed.collect();
-    let remarks = end.map(str::to_owned).into_iter().chain(unnamed);
-    let rows: Vec<_> = (1..).zip(launch.callers.iter().cloned()).collect();
-    let name = label(&launch.kernel, launch.demangled.as_deref(), style);
-    let title = format!("Confirmed: callers of the first launch of {name}, thread {}", launch.tid);
+    let remarks = end.map(str::to_owned).into_iter().chain(unnamed).chain(python(&chain.python));
+    let rows: Vec<_> = (1..).zip(chain.callers.iter().cloned()).collect();
+    let title = format!("Confirmed: callers of the {of}, thread {}", chain.tid);
     Part::new(&CALLERS, &rows).titled(title).remarks(remarks).even_empty(style)
+}
+
+/// The Python functions of a chain: `Python: train.py:42 in step; train.py:60 in <module>`.
+fn python(callers: &[PythonCaller]) -> Option<String> {
+    let line = |caller: &PythonCaller| {
+        let line = caller.line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{}{line} in {}", caller.file, caller.function)
+    };
+    let lines: Vec<String> = callers.iter().map(line).collect();
+    (!lines.is_empty()).then(|| format!("Python, innermost first: {}", lines.join("; ")))
 }
 
 /// Every variable that steers a decision.

@@ -1,7 +1,7 @@
 //! The payload of BLAS calls other than rocBLAS-style GEMMs: hipBLASLt GEMMs, whose problem is in
 //! descriptors, and queries, preparation and handles.
 
-use crate::payload::{Payload, high, low, pair};
+use crate::payload::{Payload, high, low, pair, words};
 use crate::slot::{Event, EventKind};
 
 /// Names of the actions of such a call; events hold the index.
@@ -115,6 +115,22 @@ const ANSWER_AT: usize = 40;
 impl Payload for Blas {
     const KIND: EventKind = EventKind::Blas;
     const WORDS: usize = ANSWER_AT + 2 + BLAS_RESULTS / 2;
+    /// Without the handle, every address, the workspace and what the call returns.
+    const SHAPE: u64 = words(0, 0)
+        | words(2, 7)
+        | words(10, 13)
+        | words(18, 25)
+        | words(30, 31)
+        | words(33, 33)
+        | words(35, 35);
+
+    /// A run of an instance has not: the call that sets the problem has it.
+    fn has_shape(&self) -> bool {
+        match self.action {
+            RUN => !self.knows(INSTANCE),
+            action => action == PROBLEM || action == HEURISTIC,
+        }
+    }
 
     fn store(&self, mut put: impl FnMut(usize, u64)) {
         put(0, pair(self.action as u32 | (self.form as u32) << 8, self.known));

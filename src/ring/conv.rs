@@ -1,6 +1,6 @@
 //! The payload of a convolution call: the problem, the request, and the results.
 
-use crate::payload::{Payload, high, low, pair};
+use crate::payload::{Payload, high, low, pair, words};
 use crate::slot::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,8 @@ pub struct Conv {
 impl Payload for Conv {
     const KIND: EventKind = EventKind::Conv;
     const WORDS: usize = OPERATIONS_AT + 1;
+    /// Without the workspace, results, the stream, and the solution's or plan's address.
+    const SHAPE: u64 = words(0, 1) | words(3, CONV_RESULTS_AT - 1) | words(OPERATIONS_AT, OPERATIONS_AT);
 
     fn store(&self, mut put: impl FnMut(usize, u64)) {
         let flags = self.action as u32

@@ -4,8 +4,10 @@
 //! A definition's number is its index in the log, from 0. Ids in the trace are these numbers, so a
 //! second reader (after a crash) assigns the same ids.
 
+mod chain;
 mod stream;
 
+pub use chain::{Chain, ChainEnd};
 pub use stream::Stream;
 
 use crate::conv::Conv;
@@ -233,18 +235,29 @@ pub enum Definition<'a> {
         #[serde(borrow)]
         path: Text<'a>,
     },
+    /// A Python function on a chain of callers.
+    PythonFunction {
+        /// Its source file, as the interpreter names it.
+        #[serde(borrow)]
+        file: Text<'a>,
+        /// Its qualified name.
+        #[serde(borrow)]
+        name: Text<'a>,
+    },
     /// The callers of the first launch of what `function` refers to at this stamp; written before
     /// the launch.
     Callers {
         /// `hipFunction_t` or host stub.
         function: u64,
-        /// The thread.
-        tid: u32,
-        /// Where it returns to, innermost first: the number of a [`Definition::Binary`], and the
-        /// address in that file as linked.
-        frames: Vec<(u32, u64)>,
-        /// Why it ends there.
-        end: ChainEnd,
+        /// Its callers.
+        chain: Chain,
+    },
+    /// The callers of a call, the first one of its function and shape; written before it returns.
+    CallCallers {
+        /// The call's id on its thread.
+        id: u64,
+        /// Its callers.
+        chain: Chain,
     },
     /// A device was queried.
     Device {
@@ -309,7 +322,8 @@ impl Definition<'_> {
         use Definition::*;
         let of_process = matches!(self, Process(_) | Clock { .. } | Hooks { .. } | Recording(_));
         let of_gpu = matches!(self, GpuTime(_) | GpuKernel { .. });
-        let of_callers = matches!(self, Binary { .. } | Callers { .. });
+        let of_callers =
+            matches!(self, Binary { .. } | PythonFunction { .. } | Callers { .. } | CallCallers { .. });
         let of_capture = matches!(self, Capture { .. } | Join { .. } | Leave { .. } | EndCapture { .. });
         of_process
             || of_capture
@@ -317,19 +331,6 @@ impl Definition<'_> {
             || of_callers
             || matches!(self, Graph(_) | Exec { .. } | ExecNode { .. })
     }
-}
-
-/// Why a chain of callers ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ChainEnd {
-    /// At the thread's first function.
-    Whole,
-    /// At the most callers that are recorded.
-    Limit,
-    /// At a signal handler.
-    Signal,
-    /// At code without unwind information, or at a stack that does not agree with it.
-    Unknown,
 }
 
 /// The contents of a graph.

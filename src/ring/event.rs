@@ -5,7 +5,7 @@
 //! numbers; `read` runs wherever events are read.
 #![allow(unsafe_code)] // a launch is written to its slot field by field
 
-use crate::payload::{Payload, high, low, pair};
+use crate::payload::{Payload, high, low, pair, words};
 use crate::slot::{Event, EventKind, SLOT_WORDS, head_word, payload_at};
 
 /// In word 4 of a launch: the grid is in work-items.
@@ -193,6 +193,8 @@ pub struct Gemm {
 impl Payload for Gemm {
     const KIND: EventKind = EventKind::Gemm;
     const WORDS: usize = 26;
+    /// All but the handle, the scalars' and the matrices' addresses.
+    const SHAPE: u64 = words(1, 6) | words(9, 12) | words(17, 24);
 
     #[inline(always)]
     fn store(&self, mut put: impl FnMut(usize, u64)) {

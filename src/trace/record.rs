@@ -16,6 +16,8 @@ pub enum Record {
     Library(Library),
     /// An executable or shared library on a chain of callers.
     Binary(Binary),
+    /// Who made the first call of a function with a problem of one shape.
+    Callers(CallCallers),
     /// An interception point beside the exported symbols.
     Interception(Interception),
     /// An object whose calls can bypass the hooks.
@@ -395,16 +397,28 @@ pub struct Kernel {
     /// kernel has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Vec<Argument>>,
-    /// Who launched it first, in a stream or into a capture. Absent if no such launch passed
-    /// arguments, or `ROCSHIM_CALLERS` is 0.
+    /// Who launched it first, in a stream or into a capture. Absent if each of its launches was
+    /// made without arguments (but for `hipLaunchByPtr`), or `ROCSHIM_CALLERS` is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callers: Option<Callers>,
 }
 
-/// The callers of a kernel's first launch.
+/// Who made a call of a GEMM, a matmul or a convolution, the first one of its function with a
+/// problem of that shape: sizes, types, layouts, without addresses. Written before the call's own
+/// line.
+/// Absent if `ROCSHIM_CALLERS` is 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CallCallers {
+    /// The call's id on the thread of `callers`.
+    pub id: u64,
+    /// Its callers.
+    pub callers: Callers,
+}
+
+/// The callers of a kernel's first launch, or of a call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Callers {
-    /// The thread that launched it.
+    /// The thread that launched or called.
     pub tid: u32,
     /// Innermost first: where each call returns to.
     pub frames: Vec<Caller>,
@@ -412,6 +426,22 @@ pub struct Callers {
     /// `ROCSHIM_CALLERS` allows), `signal` (at a signal handler), `unknown` (at code without
     /// unwind information, or at a stack that does not agree with it).
     pub end: String,
+    /// The Python functions on the stack, innermost first, at most `ROCSHIM_CALLERS`. Absent if
+    /// there are none, or the interpreter is none of CPython 3.11 to 3.14.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub python: Vec<PythonCaller>,
+}
+
+/// A Python function on the stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PythonCaller {
+    /// Its source file, as the interpreter names it.
+    pub file: String,
+    /// The line that runs; absent if not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Its qualified name: `Model.step`.
+    pub function: String,
 }
 
 /// A caller.

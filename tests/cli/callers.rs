@@ -2,6 +2,7 @@
 
 use rocshim_tests::{Outcome, Traced, artifacts};
 use serde_json::Value;
+use std::path::Path;
 use std::process::Command;
 
 /// The page of `why` for `kernel`.
@@ -62,4 +63,33 @@ fn a_stripped_program_names_what_it_exports_and_no_more() {
     let outcome = Traced::command(&stripped).env("LD_LIBRARY_PATH", artifacts::vendor()).with_shim().ok();
     let page = page(&outcome, "by_main");
     assert!(page.contains("stripped+0x") && !page.contains("launch_first"), "{page}");
+}
+
+#[test]
+fn why_names_the_first_callers_of_a_shape() {
+    let outcome = Traced::program("gemm_callers").with_shim().ok();
+    let page = page(&outcome, "19x8x8");
+    assert!(page.contains("Confirmed: callers of the first call of rocblas_sgemm with this shape"), "{page}");
+    assert!(
+        page.contains("Linear::forward(int), gemm_callers.cpp:") || page.contains("Linear::forward(int)"),
+        "{page}"
+    );
+    assert!(!page.contains("callers of the first launch"), "{page}");
+}
+
+#[test]
+fn why_prints_the_python_functions() {
+    let python = ["/usr/bin/python3.11", "/usr/bin/python3.13"].map(Path::new);
+    let Some(python) = python.into_iter().find(|path| path.exists()) else {
+        eprintln!("NOT RUN, for it takes python3.11 or python3.13 in /usr/bin");
+        return;
+    };
+    let library = artifacts::vendor().join("librocblas.so.4");
+    let script = artifacts::root().join("tests/programs/hosts/callers.py");
+    let run = Traced::command(python).arg(&script).arg(&library).env("PYTHONUTF8", "1");
+    let outcome = run.env("LD_LIBRARY_PATH", artifacts::vendor()).with_shim().ok();
+    let page = page(&outcome, "17x8x8");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("Python, innermost first: "), "{page}");
+    assert!(page.contains(" in Model.step; "), "{page}");
 }

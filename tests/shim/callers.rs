@@ -1,9 +1,10 @@
-//! The callers of each kernel's first launch are in the trace, or absent: never wrong, whatever the
-//! stack.
+//! The callers of each kernel's first launch, and of the first call with each shape, are in the
+//! trace, or absent: never wrong, whatever the stack.
 
 use rocshim_tests::{Outcome, Trace, Traced, artifacts};
 use rocshim_trace::Callers;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 /// Kernel → the addresses that the program printed: the function that launches, and where those on
@@ -96,4 +97,110 @@ fn the_number_of_callers_is_set_by_a_variable() {
         lengths.max()
     };
     assert_eq!(["0", "3", "32"].map(longest), [None, Some(3), Some(32)]);
+}
+
+/// Rows → the callers of the GEMMs with so many, of which exactly the first has some.
+fn of_gemms(trace: &Trace) -> BTreeMap<i64, Callers> {
+    let recorded: BTreeMap<_, _> =
+        trace.callers().map(|first| ((first.callers.tid, first.id), &first.callers)).collect();
+    let mut seen = BTreeMap::new();
+    for gemm in trace.gemms() {
+        let callers = recorded.get(&(gemm.call.tid, gemm.call.id));
+        match seen.contains_key(&gemm.m) {
+            true => assert_eq!(callers, None, "callers of a call that is not the first"),
+            false => {
+                let callers = callers.unwrap_or_else(|| panic!("no callers of {} rows", gemm.m));
+                seen.insert(gemm.m, (*callers).clone());
+            }
+        }
+    }
+    assert_eq!(recorded.len(), seen.len());
+    seen
+}
+
+/// Asserts that the chains of GEMMs are those printed, in the order of the stack.
+fn assert_gemms(outcome: &Outcome) {
+    let (trace, printed) = (outcome.trace(), printed(outcome));
+    let found = of_gemms(&trace);
+    assert_eq!(found.len(), printed.len());
+    let binaries: BTreeMap<u32, &str> = trace.binaries().map(|binary| (binary.id, &*binary.path)).collect();
+    for (rows, callers) in found {
+        let [calling, returns @ ..] = &printed[&*rows.to_string()][..] else { panic!("no line of {rows}") };
+        assert_eq!(callers.end, "whole", "{rows}: {callers:?}");
+        let program = binaries[&callers.frames[0].binary];
+        let own = callers.frames.iter().filter(|frame| binaries[&frame.binary] == program);
+        let mut own = own.map(|frame| frame.at.0);
+        let first = own.next().expect("the call itself");
+        assert!((1..4096).contains(&(first - calling)), "{rows} is called at {first:#x}");
+        for expected in returns {
+            assert!(own.any(|at| at == *expected), "{rows}: {callers:x?} has not {expected:#x}");
+        }
+    }
+}
+
+#[test]
+fn callers_of_the_first_call_of_each_shape_are_found_in_cpp() {
+    assert_gemms(&Traced::program("gemm_callers").with_shim().ok());
+}
+
+#[test]
+fn callers_of_the_first_call_of_each_shape_are_found_in_rust() {
+    let folder = Traced::program("gemm_callers");
+    let (source, program) =
+        (artifacts::root().join("tests/programs/hosts/callers.rs"), folder.folder().join("in_rust"));
+    for level in ["0", "3", "s"] {
+        let mut rustc = Command::new("rustc");
+        rustc.args(["--edition", "2024", "-C", "force-frame-pointers=yes", "-C"]);
+        rustc.arg(format!("opt-level={level}")).arg("-L").arg(artifacts::vendor());
+        rustc.args(["-C", "link-arg=-l:librocblas.so.4"]);
+        let status = rustc.arg(&source).arg("-o").arg(&program).status();
+        assert!(status.expect("rustc runs").success(), "{level}");
+        let outcome = Traced::command(&program).env("LD_LIBRARY_PATH", artifacts::vendor());
+        assert_gemms(&outcome.with_shim().ok());
+    }
+}
+
+/// Each release of CPython that this machine has: its executable and minor version.
+fn interpreters() -> BTreeMap<String, u32> {
+    let minors = 9..=14;
+    let homes = std::env::var("PYENV_ROOT").ok().or_else(|| Some(std::env::var("HOME").ok()? + "/.pyenv"));
+    let homes = homes.map(|root| std::fs::read_dir(root + "/versions").into_iter().flatten().flatten());
+    let homes = homes.into_iter().flatten().map(|home| home.path().join("bin"));
+    let folders: Vec<_> = homes.chain(["/usr/bin".into(), "/usr/local/bin".into()]).collect();
+    let at = |minor: u32| folders.iter().map(move |folder| (folder.join(format!("python3.{minor}")), minor));
+    let found = minors.flat_map(at).filter(|(path, _)| path.exists());
+    found.map(|(path, minor)| (path.to_str().expect("a path in UTF-8").to_owned(), minor)).collect()
+}
+
+#[test]
+fn python_functions_are_right_or_absent() {
+    let library = std::fs::read_dir(artifacts::vendor()).expect("the stand-ins").flatten();
+    let library = library.map(|entry| entry.path());
+    let library = library.filter(|path| path.to_str().is_some_and(|path| path.contains("librocblas.so")));
+    let library = library.min().expect("a rocBLAS");
+    let script = artifacts::root().join("tests/programs/hosts/callers.py");
+    let interpreters = interpreters();
+    assert!(!interpreters.is_empty(), "this machine has no Python");
+    for (python, minor) in interpreters {
+        let run = Traced::command(Path::new(&python)).arg(&script).arg(&library);
+        let outcome = run.env("LD_LIBRARY_PATH", artifacts::vendor()).env("PYTHONUTF8", "1").with_shim().ok();
+        let found = of_gemms(&outcome.trace());
+        let lines: Vec<&str> = outcome.stdout.lines().collect();
+        assert_eq!((lines.len(), found.len()), (15, 15), "{python}");
+        for line in lines {
+            let (rows, stack) = line.split_once('\t').expect("a stack");
+            let expected: Vec<&str> = stack.split('\t').take(32).collect();
+            let callers = &found[&rows.parse().expect("a number")];
+            let python_callers = callers.python.iter().map(|caller| {
+                // A qualified name ends in the name.
+                let name = caller.function.rsplit('.').next().unwrap_or_default();
+                format!("{}:{}:{name}", caller.file, caller.line.expect("a line"))
+            });
+            let python_callers: Vec<String> = python_callers.collect();
+            match minor {
+                11..=14 => assert_eq!(python_callers, expected, "{python}"),
+                _ => assert!(python_callers.is_empty(), "{python}: {python_callers:?}"),
+            }
+        }
+    }
 }

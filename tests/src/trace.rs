@@ -1,9 +1,9 @@
 //! A trace read into memory, with accessors for tests.
 
 use rocshim_trace::{
-    Binary, Blas, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Gpu, GpuKernel, GpuTime, Graph,
-    GraphCall, GraphLaunch, Header, Hook, HookTable, Kernel, Launch, Load, Mark, Matmul, OF_KERNEL, Record,
-    Recording, Span, Stream, StreamRef, Sync, Thread, parse_line,
+    Binary, Blas, CallCallers as Callers, Capture, CodeObject, Conv, Copy, Device, Footer, Gap, Gemm, Gpu,
+    GpuKernel, GpuTime, Graph, GraphCall, GraphLaunch, Header, Hook, HookTable, Kernel, Launch, Load, Mark,
+    Matmul, OF_KERNEL, Record, Recording, Span, Stream, StreamRef, Sync, Thread, parse_line,
 };
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -117,6 +117,8 @@ impl Trace {
         devices: Device;
         /// The binaries on chains of callers.
         binaries: Binary;
+        /// Callers of the first calls with each shape.
+        callers: Callers;
         /// The code objects.
         code_objects: CodeObject;
         /// The hook table in its initial state.

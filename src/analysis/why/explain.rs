@@ -94,7 +94,7 @@ impl WhyBuilder {
         });
         let notes = limits.chain(self.notes.iter().cloned()).collect();
         let environment = environment(&self.processes);
-        let first_launches = self.chains.named(&on_disk.functions);
+        let first_launches = self.chains.first_launches(&on_disk.functions);
         Why { format: 1, decisions, first_launches, environment, notes }
     }
 
@@ -160,8 +160,10 @@ impl WhyBuilder {
             let kernel = &self.kernels[*number];
             (kernel.name.clone(), kernel.demangled.clone(), *launches)
         });
-        let (kernels, calls) = (kernels.collect(), seen.calls);
-        Decision { id, subject: subject(key), pid: process.pid, title, calls, kernels, links, changes }
+        let (kernels, calls, pid) = (kernels.collect(), seen.calls, process.pid);
+        let first_call = self.first_calls.get(&(key.process, key.asked.clone()));
+        let first_call = first_call.map(|number| self.chains.first_call(*number, &on_disk.functions));
+        Decision { id, subject: subject(key), pid, title, calls, kernels, links, changes, first_call }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Gathers what was requested and launched from the records, in one pass.
 
-use super::callers::Chains;
+use super::callers::{Chain, Chains};
+use super::matmuls::{Instance, of_matmul, problem_key};
 use super::seen::{
-    Asked, Band, CallEnd, ConvKey, Gemm, Heuristic, Kernel, Key, Process, Search, Seen, alignment, element,
+    Asked, Band, CallEnd, ConvKey, Gemm, Heuristic, Kernel, Key, Process, Search, Seen, alignment, continues,
+    element, is_of_tensile,
 };
 use crate::{
     gemms::GemmProblem,
@@ -16,9 +18,8 @@ use rocshim_catalog::Product;
 use rocshim_drain::demangle;
 use rocshim_reader::{End, Reading, RecordVisitor};
 use rocshim_trace::{
-    Binary, Call, CodeObject, Conv, Header, Hex, Launch, Matmul, OF_KERNEL, Problem, Record, family, ggml,
+    Binary, Call, CallCallers, CodeObject, Conv, Header, Launch, OF_KERNEL, Record, family, ggml,
 };
-use std::collections::BTreeMap;
 
 /// Takes the records of one file after the other.
 #[derive(Default)]
@@ -29,6 +30,8 @@ pub struct WhyBuilder {
     pub(super) kernels: Vec<Kernel>,
     pub(super) decisions: Decisions,
     pub(super) chains: Chains,
+    /// By process and what was asked: the number of its chain.
+    pub(super) first_calls: HashMap<(usize, Asked), usize>,
     pub(super) notes: Vec<String>,
 }
 
@@ -63,8 +66,10 @@ struct Open {
     in_flight: bool,
     /// The last answer of hipBLASLt for a problem.
     heuristics: HashMap<String, Heuristic>,
-    /// Problem and algorithm that were given to an object of hipBLASLt, by its address.
-    instances: HashMap<u64, (Problem, Option<i32>)>,
+    /// What was given to an object of hipBLASLt, by its address.
+    instances: HashMap<u64, Instance>,
+    /// Callers of calls whose events have not come yet, by thread and id.
+    callers: HashMap<(u32, u64), Chain>,
     /// The last answer of MIOpen for a problem.
     searches: HashMap<String, Search>,
 }
@@ -118,6 +123,9 @@ impl WhyBuilder {
                 process.libraries.push(library.clone());
             }
             Record::Binary(binary) => drop(open.binaries.insert(binary.id, binary.clone())),
+            Record::Callers(CallCallers { id, callers }) => {
+                open.callers.insert((callers.tid, *id), Chain::new(callers, &open.binaries));
+            }
             Record::Device(device) => drop(process.devices.insert(device.gfx.clone())),
             Record::CodeObject(object) => {
                 let is_other = |known: &CodeObject| known.file != object.file;
@@ -172,13 +180,15 @@ impl WhyBuilder {
                 let (call, stream) = (gemm.call.clone(), gemm.stream.map(u32::from));
                 let problem = GemmProblem::from((**gemm).clone());
                 let asked = Gemm { library, function, problem, leading, product, settings, workspace: None };
+                let chain = self.callers(open, &call);
+                self.asked_first(open.number, Asked::Gemm(Box::new(asked.clone())), chain);
                 self.product(open, &call, asked, alignments, stream);
             }
             Record::Matmul(matmul) => {
                 let mut matmul = (**matmul).clone();
-                if let Some((problem, algo)) =
-                    matmul.instance.and_then(|instance| open.instances.get(&instance.0)).cloned()
-                {
+                let instance = matmul.instance.and_then(|instance| open.instances.get(&instance.0)).cloned();
+                let set_by = instance.as_ref().and_then(|instance| instance.set_by);
+                if let Some(Instance { problem, algo, .. }) = instance {
                     (matmul.problem, matmul.algo) = (problem, matmul.algo.or(algo));
                 }
                 let (function, library) = open.function(&matmul.call);
@@ -189,6 +199,8 @@ impl WhyBuilder {
                 let problem = GemmProblem::from(matmul);
                 let settings = Vec::new();
                 let asked = Gemm { library, function, problem, leading, product: None, settings, workspace };
+                let chain = self.callers(open, &call).or(set_by);
+                self.asked_first(open.number, Asked::Gemm(Box::new(asked.clone())), chain);
                 if let Some(decision) = self.product(open, &call, asked, alignments, stream) {
                     self.decisions.0.get_mut(decision).1.count_heuristic(heuristic);
                 }
@@ -199,9 +211,14 @@ impl WhyBuilder {
                     open.heuristics.insert(problem_key(&blas.problem), Heuristic::of(blas));
                 }
                 if let Some(instance) = blas.instance.filter(|_| blas.call.status == 0) {
+                    let set_by = self.callers(open, &blas.call);
                     match &*blas.action {
-                        "problem" => drop(open.instances.insert(instance.0, (blas.problem.clone(), None))),
-                        "prepare" => open.instances.entry(instance.0).or_default().1 = blas.algo,
+                        "problem" => {
+                            let problem = blas.problem.clone();
+                            let set = Instance { problem, algo: None, set_by };
+                            open.instances.insert(instance.0, set);
+                        }
+                        "prepare" => open.instances.entry(instance.0).or_default().algo = blas.algo,
                         _ => {}
                     }
                 }
@@ -303,6 +320,19 @@ impl WhyBuilder {
         }
     }
 
+    /// The number of the chain of this call, if its callers were recorded.
+    fn callers(&mut self, open: &mut Open, call: &Call) -> Option<usize> {
+        let chain = open.callers.remove(&(call.tid, call.id))?;
+        Some(self.chains.take_call(&open.function(call).0, chain))
+    }
+
+    /// Chain number `chain` is of the first call that asked so, if there was none before.
+    fn asked_first(&mut self, process: usize, asked: Asked, chain: Option<usize>) {
+        if let Some(chain) = chain {
+            self.first_calls.entry((process, asked)).or_insert(chain);
+        }
+    }
+
     fn conv(&mut self, open: &mut Open, conv: &Conv) {
         let mut inside = open.nesting.take(&conv.call);
         let (function, _) = open.function(&conv.call);
@@ -322,13 +352,12 @@ impl WhyBuilder {
             };
             open.searches.insert(problem.clone(), search);
         }
+        let chain = self.callers(open, &conv.call);
         if matches!(conv.action.as_str(), "run" | "immediate" | "run_solution") {
-            let key = Key {
-                process: open.number,
-                asked: Asked::Conv(Box::new(key)),
-                kernels: kernels_of(&inside),
-                end: open.end(&conv.call),
-            };
+            let asked = Asked::Conv(Box::new(key));
+            self.asked_first(open.number, asked.clone(), chain);
+            let key =
+                Key { process: open.number, asked, kernels: kernels_of(&inside), end: open.end(&conv.call) };
             let search = open.searches.get(&problem).cloned();
             let (number, seen) = self.decisions.seen(key);
             seen.answers_differ |= seen.calls > 0 && seen.search != search;
@@ -395,15 +424,6 @@ impl Open {
     }
 }
 
-/// True for an image from memory that is a file of rocBLAS's folder: the only other one with such
-/// files is hipBLASLt's.
-fn is_of_tensile(object: &CodeObject, environment: &BTreeMap<String, String>) -> bool {
-    let Some(file) = object.file.as_deref().filter(|_| object.source == "memory") else { return false };
-    let of_hipblaslt =
-        environment.get("HIPBLASLT_TENSILE_LIBPATH").is_some_and(|path| file.starts_with(path));
-    !of_hipblaslt && !file.contains("/hipblaslt/")
-}
-
 fn count(seen: &mut Seen, inside: &Contents, stream: Option<u32>) {
     seen.calls += 1;
     seen.streams.insert(stream);
@@ -420,30 +440,4 @@ fn kernels_of(inside: &Contents) -> Vec<usize> {
     let mut kernels: Vec<usize> = inside.kernels.iter().map(|(kernel, _)| kernel.index()).collect();
     kernels.sort_unstable();
     kernels
-}
-
-/// True when `header` is that of a later segment of the trace that `first` began.
-fn continues(first: &Header, header: &Header) -> bool {
-    let process = |header: &Header| (header.pid, header.start_ticks, header.epoch.clone());
-    process(first) == process(header) && header.part() > first.part()
-}
-
-/// What makes two problems of hipBLASLt the same: all but addresses.
-fn problem_key(problem: &Problem) -> String {
-    let Problem { trans_a, trans_b, m, n, k, batch, compute, epilogue, .. } = problem;
-    let side = |side: &Option<rocshim_trace::LtMatrix>| {
-        side.as_ref().map(|side| (side.element.clone(), side.ld, side.stride, side.order.clone()))
-    };
-    let sides = [&problem.a, &problem.b, &problem.c, &problem.d].map(side);
-    format!("{trans_a:?} {trans_b:?} {m:?} {n:?} {k:?} {batch:?} {compute:?} {epilogue:?} {sides:?}")
-}
-
-fn of_matmul(matmul: &Matmul) -> ([u32; 4], [Option<i64>; 4]) {
-    let problem = &matmul.problem;
-    let sides = [&problem.a, &problem.b, &problem.c, &problem.d];
-    let address = |ptr: Option<Hex>| ptr.map_or(0, |ptr| alignment(ptr.0));
-    (
-        sides.map(|side| address(side.as_ref().and_then(|side| side.ptr))),
-        sides.map(|side| side.as_ref().and_then(|side| side.ld)),
-    )
 }

@@ -7,9 +7,9 @@
 //!
 //! Layers, lowest first: `environment` (variables that steer a decision), `rows` (the result),
 //! `callers` (who launched a kernel first), `catalogs` (what was read), `seen` (what was requested
-//! and launched), `gather` (records to that), `rules` (statements with their premises),
-//! `backend` (rocBLAS or hipBLASLt), `tensile`, `hipblaslt`, `miopen`, `ggml` (one library's chain
-//! each), `explain`.
+//! and launched), `matmuls` (those of hipBLASLt), `gather` (records to that), `rules` (statements
+//! with their premises), `backend` (rocBLAS or hipBLASLt), `tensile`, `hipblaslt`, `miopen`, `ggml`
+//! (one library's chain each), `explain`.
 
 mod backend;
 mod callers;
@@ -19,6 +19,7 @@ mod explain;
 mod gather;
 mod ggml;
 mod hipblaslt;
+mod matmuls;
 mod miopen;
 mod rows;
 mod rules;
@@ -33,6 +34,7 @@ pub use environment::{STEERING_VARIABLES, VariableRow, variables};
 
 pub use gather::WhyBuilder;
 pub use rows::{
-    CALLERS, CallerRow, Change, DECISIONS, Decision, FirstLaunch, LINKS, Link, SET_VARIABLES, Subject, Why,
+    CALLERS, CallChain, CallerRow, Change, DECISIONS, Decision, FirstCall, FirstLaunch, LINKS, Link,
+    SET_VARIABLES, Subject, Why,
 };
 pub(crate) use rules::rules;

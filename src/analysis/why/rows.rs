@@ -2,7 +2,7 @@
 
 use super::environment::VariableRow;
 use crate::Evidence;
-use rocshim_trace::file_name;
+use rocshim_trace::{PythonCaller, file_name};
 use serde::Serialize;
 
 /// All decisions; also the JSON form.
@@ -45,16 +45,36 @@ crate::table! {
 pub struct FirstLaunch {
     /// The process.
     pub pid: u32,
-    /// The thread that launched it.
-    pub tid: u32,
     /// The symbol.
     pub kernel: String,
     /// The kernel's name as people write it.
     pub demangled: Option<String>,
+    /// Its callers.
+    #[serde(flatten)]
+    pub chain: CallChain,
+}
+
+/// The callers of the first call of a function with a problem of this shape: an observation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FirstCall {
+    /// The function.
+    pub function: String,
+    /// Its callers.
+    #[serde(flatten)]
+    pub chain: CallChain,
+}
+
+/// A chain of callers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallChain {
+    /// The thread.
+    pub tid: u32,
     /// Innermost first.
     pub callers: Vec<CallerRow>,
     /// Why the chain ends: `whole`, `limit`, `signal`, `unknown`, as in the trace.
     pub end: String,
+    /// The Python functions on the stack, innermost first.
+    pub python: Vec<PythonCaller>,
 }
 
 /// A caller.
@@ -124,6 +144,8 @@ pub struct Decision {
     pub links: Vec<Link>,
     /// What would change it.
     pub changes: Vec<Change>,
+    /// Who first asked for it; absent if not recorded.
+    pub first_call: Option<FirstCall>,
 }
 
 crate::table! {

@@ -4,7 +4,7 @@
 use crate::{gemms::GemmProblem, nesting::Launches, units::counted};
 use rocshim_catalog::Product;
 use rocshim_trace::{
-    Blas, CodeObject, Conv, ConvResult, Library, StreamRef, Tensile, Tensor, Word, ggml::Columns,
+    Blas, CodeObject, Conv, ConvResult, Header, Library, StreamRef, Tensile, Tensor, Word, ggml::Columns,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -406,4 +406,19 @@ fn ggml_type(number: u32) -> Option<&'static str> {
         (23, "iq4_xs"), (29, "iq1_m"), (30, "bf16"), (34, "tq1_0"), (35, "tq2_0"), (39, "mxfp4"),
     ];
     NAMES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+}
+
+/// True for an image from memory that is a file of rocBLAS's folder: the only other one with such
+/// files is hipBLASLt's.
+pub(super) fn is_of_tensile(object: &CodeObject, environment: &BTreeMap<String, String>) -> bool {
+    let Some(file) = object.file.as_deref().filter(|_| object.source == "memory") else { return false };
+    let of_hipblaslt =
+        environment.get("HIPBLASLT_TENSILE_LIBPATH").is_some_and(|path| file.starts_with(path));
+    !of_hipblaslt && !file.contains("/hipblaslt/")
+}
+
+/// True when `header` is that of a later segment of the trace that `first` began.
+pub(super) fn continues(first: &Header, header: &Header) -> bool {
+    let process = |header: &Header| (header.pid, header.start_ticks, header.epoch.clone());
+    process(first) == process(header) && header.part() > first.part()
 }

@@ -1,8 +1,9 @@
 //! The guard of a call in flight, from entry to return.
 
 use super::{Frame, Producer};
+use crate::clock;
 use crate::page::Page;
-use crate::slot::payload_at;
+use crate::slot::{PARENT_BITS, payload_at};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -39,6 +40,19 @@ impl CallGuard {
     pub fn put(&self, index: usize, value: u64) {
         if let Some(depth) = self.producer().depth_of(self.call) {
             self.producer().in_flight_slot(depth).words[payload_at(index)].store(value, Relaxed);
+        }
+    }
+
+    /// The call's id, unique on its thread.
+    pub fn id(&self) -> u64 {
+        self.call >> PARENT_BITS
+    }
+
+    /// Sets the stamp of entry to now, after work between [`Producer::enter`] and the call. Not for
+    /// kinds that are reserved in the ring.
+    pub fn restart(&self) {
+        if let Some(depth) = self.producer().depth_of(self.call) {
+            self.producer().in_flight_slot(depth).words[1].store(clock::now(), Relaxed);
         }
     }
 

@@ -4,7 +4,7 @@
 
 use super::descriptors::{convolution, stream, tensor};
 use crate::abi::miopen::*;
-use crate::hook::{Intercept, ReturnValue};
+use crate::hook::{Intercept, ReturnValue, first_calls};
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult, Operation, Operations};
 use rocshim_ring::{CallGuard, Producer};
 
@@ -164,7 +164,7 @@ impl ConvCall {
             ..Conv::default()
         };
         convolution(*conv, &mut payload);
-        thread.enter(hook, &payload)
+        first_calls::enter(thread, hook, &payload)
     }
 
     /// Returns how many results MIOpen returned, how many of them are kept, and those.

@@ -47,6 +47,12 @@ fn look_up(function: u64) -> &'static Layout {
     layout
 }
 
+/// Looks a function up that is launched without arguments: at its first launch its code and its
+/// callers are recorded.
+pub(crate) fn note(function: Pointer) {
+    KnownLayouts.layout(function as u64);
+}
+
 /// A launch whose grid is in blocks.
 #[inline(always)]
 pub(crate) fn blocks(

@@ -2,7 +2,7 @@
 //! set by an earlier call.
 #![allow(unsafe_code)] // reads the structures that these launches are given
 
-use super::launch::{LaunchWithArguments, NONE, blocks, with_arguments};
+use super::launch::{LaunchWithArguments, NONE, blocks, note, with_arguments};
 use crate::abi::Pointer;
 use crate::abi::hip::*;
 use crate::abi::hip_graph::*;
@@ -182,6 +182,7 @@ impl ByPtr {
 impl Intercept<hipError_t> for ByPtr {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
+        note(self.0);
         thread.enter(hook, &self.launch())
     }
 

@@ -9,7 +9,7 @@
 use crate::abi::Pointer;
 use crate::abi::hip::hipStream_t;
 use crate::abi::hipblaslt::*;
-use crate::hook::Intercept;
+use crate::hook::{Intercept, first_calls};
 use crate::lifecycle::guarded;
 use crate::state::lt_descriptors::*;
 use rocshim_ring::blas::{self, BLAS_RESULTS, Blas};
@@ -91,7 +91,7 @@ pub(crate) fn matmul(
 impl Intercept<hipblasStatus_t> for Matmul {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        thread.enter(hook, &self.payload)
+        first_calls::enter(thread, hook, &self.payload)
     }
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: hipblasStatus_t) {
@@ -136,7 +136,7 @@ pub(crate) fn heuristic(
 impl Intercept<hipblasStatus_t> for Heuristic {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        thread.enter(hook, &self.payload)
+        first_calls::enter(thread, hook, &self.payload)
     }
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: hipblasStatus_t) {
@@ -223,7 +223,7 @@ pub(crate) struct Initialize {
 impl Intercept<hipblasStatus_t> for Initialize {
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        thread.enter(hook, &Blas { action: blas::PREPARE, ..run(self.instance, self.stream) })
+        first_calls::enter(thread, hook, &Blas { action: blas::PREPARE, ..run(self.instance, self.stream) })
     }
 
     fn finish(self, span: Option<CallGuard>, returned: u64, status: hipblasStatus_t) {

@@ -9,7 +9,7 @@ use super::descriptors::{cost, solver, stream, tensor};
 use super::problem::{stored, tensor_index};
 use crate::abi::Pointer;
 use crate::abi::miopen::*;
-use crate::hook::Intercept;
+use crate::hook::{Intercept, first_calls};
 use crate::lifecycle::guarded;
 use crate::session::process::Process;
 use rocshim_ring::conv::{CONV_RESULTS, Conv, ConvResult};
@@ -44,7 +44,7 @@ pub(crate) struct FindSolutions {
 impl FindSolutions {
     #[inline(never)]
     fn store_event(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        thread.enter(hook, &event_of(Action::FindSolutions, self.handle, self.problem))
+        first_calls::enter(thread, hook, &event_of(Action::FindSolutions, self.handle, self.problem))
     }
 
     /// Returns the solutions that MIOpen has just stored.
@@ -139,7 +139,7 @@ pub(crate) struct CompilePlan {
 impl CompilePlan {
     #[inline(never)]
     fn store_event(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        thread.enter(hook, &event_of(Action::CompilePlan, self.handle, self.plan))
+        first_calls::enter(thread, hook, &event_of(Action::CompilePlan, self.handle, self.plan))
     }
 }
 
@@ -226,7 +226,7 @@ impl RunHandle {
                 read_arguments(first, count, &mut conv);
             }
         }
-        thread.enter(hook, &conv)
+        first_calls::enter(thread, hook, &conv)
     }
 }
 

@@ -6,10 +6,12 @@
 //!                                                     └──────► real function ─► event published
 //! ```
 //!
-//! Layers, lowest first: `thread`; `tracer`; `entry_points`; `slow_path`; this file; `spans`.
+//! Layers, lowest first: `thread`; `tracer`; `entry_points`; `slow_path`; `first_calls`; this file;
+//! `spans`.
 #![allow(unsafe_code)] // calls the real function through its address
 
 pub(crate) mod entry_points;
+pub(crate) mod first_calls;
 mod slow_path;
 mod thread;
 pub(crate) mod tracer;
@@ -116,7 +118,7 @@ impl<R: ReturnValue, P: Payload> Intercept<R> for P {
 
     #[inline(always)]
     fn enter(&self, thread: Producer, hook: u16) -> Option<CallGuard> {
-        thread.enter(hook, self)
+        first_calls::enter(thread, hook, self)
     }
 
     #[inline(always)]

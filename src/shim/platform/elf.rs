@@ -17,6 +17,7 @@ const HASH: usize = 4;
 /// Flag of a symbol's version: another version of the name is the default.
 const HIDDEN: u16 = 0x8000;
 const STT_NOTYPE: u8 = 0;
+const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
 
 /// The tables of a loaded object.
@@ -64,12 +65,22 @@ impl Dynamic {
 
     /// Returns the address of function `name` in its default version.
     pub(crate) fn function(&self, name: &str) -> Option<*mut c_void> {
-        let index = if self.tables[GNU_HASH] != 0 { self.by_gnu_hash(name) } else { self.by_list(name) }?;
-        Some((self.base + self.symbol(index).st_value) as *mut c_void)
+        self.find(name, &[STT_FUNC, STT_NOTYPE]).map(|address| address as *mut c_void)
+    }
+
+    /// Returns the address of function or variable `name` in its default version.
+    pub(crate) fn symbol_named(&self, name: &str) -> Option<u64> {
+        self.find(name, &[STT_FUNC, STT_OBJECT])
+    }
+
+    fn find(&self, name: &str, types: &[u8]) -> Option<u64> {
+        let has_hash = self.tables[GNU_HASH] != 0;
+        let index = if has_hash { self.by_gnu_hash(name, types) } else { self.by_list(name, types) }?;
+        Some(self.base + self.symbol(index).st_value)
     }
 
     /// Finds a symbol by the chain of its bucket in the GNU hash table.
-    fn by_gnu_hash(&self, name: &str) -> Option<u32> {
+    fn by_gnu_hash(&self, name: &str, types: &[u8]) -> Option<u32> {
         let table = self.tables[GNU_HASH];
         let [buckets, first, bloom_words]: [u32; 3] = std::array::from_fn(|i| read(table + 4 * i as u64));
         let bucket_table = table + 16 + 8 * bloom_words as u64;
@@ -81,7 +92,7 @@ impl Dynamic {
         }
         loop {
             let chain: u32 = read(chains + 4 * (index - first) as u64);
-            if chain | 1 == hash | 1 && self.is(index, name) {
+            if chain | 1 == hash | 1 && self.is(index, name, types) {
                 return Some(index);
             }
             if chain & 1 != 0 {
@@ -92,20 +103,20 @@ impl Dynamic {
     }
 
     /// Searches all symbols, for objects linked without a GNU hash table.
-    fn by_list(&self, name: &str) -> Option<u32> {
+    fn by_list(&self, name: &str, types: &[u8]) -> Option<u32> {
         let table = self.tables[HASH];
         let count = if table == 0 { 0 } else { read(table + 4) };
-        (1..count).find(|index| self.is(*index, name))
+        (1..count).find(|index| self.is(*index, name, types))
     }
 
-    fn is(&self, index: u32, name: &str) -> bool {
+    fn is(&self, index: u32, name: &str, types: &[u8]) -> bool {
         let symbol = self.symbol(index);
-        let is_function = matches!(symbol.st_info & 15, STT_FUNC | STT_NOTYPE);
+        let is_wanted = types.contains(&(symbol.st_info & 15));
         let is_default = || {
             self.tables[VERSIONS] == 0 || read::<u16>(self.tables[VERSIONS] + 2 * index as u64) & HIDDEN == 0
         };
         symbol.st_shndx != 0
-            && is_function
+            && is_wanted
             && self.string(symbol.st_name.into()).to_bytes() == name.as_bytes()
             && is_default()
     }

@@ -2,7 +2,8 @@
 //! descriptors, scheduling, loaded objects. Knows nothing of HIP or of recording.
 //!
 //! Layers, lowest first: `ids`, `descriptors`, `signals`, `elf`, `sanitizers`, `sched`, `tls`;
-//! `pages`, `arena`, `memory`, `thread_exit`; `fork`, `idle`; `objects`; `unwind`.
+//! `pages`, `arena`, `memory`, `thread_exit`; `fork`, `idle`; `objects`; `probe`;
+//! `unwind`, `python`.
 
 mod arena;
 pub(crate) mod descriptors;
@@ -13,6 +14,8 @@ pub(crate) mod ids;
 pub(crate) mod memory;
 pub(crate) mod objects;
 mod pages;
+pub(crate) mod probe;
+pub(crate) mod python;
 mod sanitizers;
 pub(crate) mod sched;
 pub(crate) mod signals;

@@ -187,6 +187,19 @@ pub(crate) fn symbol(object: &Object, symbol: &str) -> Option<*mut c_void> {
     found
 }
 
+/// Returns the addresses of these functions or variables in the first object that defines all.
+pub(crate) fn symbols<const COUNT: usize>(names: [&str; COUNT]) -> Option<[u64; COUNT]> {
+    let mut found = None;
+    visit(|info, _| {
+        let addresses = dynamic_of(info).map(|dynamic| names.map(|name| dynamic.symbol_named(name)));
+        found = addresses
+            .filter(|all| all.iter().all(Option::is_some))
+            .map(|all| all.map(Option::unwrap_or_default));
+        found.is_none()
+    });
+    found
+}
+
 /// Returns true when `object` satisfies the dependency `soname`: by its soname, file name or path.
 pub(crate) fn is_called(object: &Object, soname: &str) -> bool {
     let mut own = None;

@@ -9,6 +9,7 @@
 #![allow(unsafe_code)] // reads the stack and the objects' tables, and the registers by assembly
 
 use crate::platform::objects::{self, UnwindTables};
+use crate::platform::probe::is_readable;
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, FrameDescriptionEntry, LittleEndian, Pointer,
     Register, RegisterRule, UnwindContext, UnwindContextStorage, UnwindSection, UnwindTableRow, X86_64,
@@ -296,17 +297,6 @@ fn registers() -> Values {
         values[usize::from(name.0)] = Some(value);
     }
     values
-}
-
-/// Asks the kernel whether the word at `address`, a multiple of 8, is readable: by a change of the
-/// signal mask with an invalid operation, which copies the set before it is refused. Every program
-/// makes this system call, so no filter of a service manager or container forbids it.
-fn is_readable(address: u64) -> bool {
-    const NO_OPERATION: libc::c_int = -1;
-    let old = std::ptr::null_mut::<libc::sigset_t>();
-    // SAFETY: the kernel checks `address`, and refuses the operation without changing the mask.
-    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NO_OPERATION, address, old, 8) };
-    std::io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
 }
 
 fn slice(range: &std::ops::Range<u64>) -> Bytes {

@@ -1,5 +1,7 @@
 //! A traced process: its ring files, rings, definition log, registries, and the path of its trace.
 
+mod kernels;
+
 use super::collector_state::{CollectorState, CollectorStateCell};
 use super::identity::identity;
 use super::paths::{RingFiles, create_folder, create_trace};
@@ -11,13 +13,12 @@ use crate::state::graphs::{Emit, Graphs};
 use crate::state::kernels::{Code, KernelRegistry};
 use crate::state::lt_descriptors::Descriptors;
 use crate::state::miopen_problems::Problems;
-use crate::state::{address_map::AddressMap, layouts};
+use crate::state::{address_map::AddressMap, layouts, shapes};
 use crate::symbols::binding;
 use crate::table::config::Config;
 use crate::table::row::{Hook, Table};
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::Mutex;
-use rocshim_ring::arguments::Layout;
 use rocshim_ring::definition::{Definition, Image, ProcessIdentity, StampedDefinition, Text};
 use rocshim_ring::event::{NO_MEMORY, RING_FULL, THREAD_ENDED};
 use rocshim_ring::{Control, Folder, Log, Pool, Ring, clock, sandbox};
@@ -121,6 +122,7 @@ impl Process {
     /// # Errors
     /// When the trace file can be created neither in the configured nor in the fallback folder.
     pub(crate) fn start(config: &Config, table: Table, parent: Option<&Process>) -> io::Result<Process> {
+        shapes::clear();
         let (stamp, unix_ns) = clock::anchor();
         let identity = ProcessIdentity { unix_ns, ..identity() };
         let (trace, note) = create_trace(config, &identity)?;
@@ -414,34 +416,5 @@ impl Process {
     pub(crate) fn forget_functions(&self, module: u64, stamp: u64) {
         lock(&self.kernels).invalidate(module, stamp);
         lock(&self.graphs).forget_emitted();
-    }
-
-    /// Emits a fat binary: its file, its offset there, and its ordinal among the file's.
-    pub(crate) fn define_fat_binary(&self, stamp: u64, handle: u64, address: u64) {
-        let mut kernels = lock(&self.kernels);
-        let (path, offset, ordinal) = kernels.place_of(address);
-        let path = path.into();
-        self.emit(&mut kernels, stamp, Definition::FatBinary { handle, path, offset, ordinal, address });
-    }
-
-    /// Emits a device, once.
-    pub(crate) fn define_device(&self, stamp: u64, ordinal: i32, gfx: Text, name: Text, how: &'static str) {
-        let mut kernels = lock(&self.kernels);
-        if kernels.is_new_device(ordinal, &gfx) {
-            self.emit(&mut kernels, stamp, Definition::Device { ordinal, gfx, name, how: how.into() });
-        }
-    }
-
-    /// Returns the argument layout of `function`, which the calling thread is about to launch for
-    /// the first time. Emits what its code object states about it, and its callers.
-    pub(crate) fn layout_of(&self, function: u64) -> &'static Layout {
-        let mut kernels = lock(&self.kernels);
-        kernels.emit_callers(&self.log, function, self.config.callers, &mut self.appender());
-        kernels.look_up(&self.log, function, self.config.args, &mut self.appender())
-    }
-
-    /// Appends definitions that the registry need not follow.
-    fn appender(&self) -> impl FnMut(u64, Definition) -> Option<u32> {
-        |stamp, definition| Some(self.log.define(&StampedDefinition { stamp, definition }).ok()?.0)
     }
 }

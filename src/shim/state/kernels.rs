@@ -7,11 +7,12 @@
 
 use crate::platform::ids::gettid;
 use crate::platform::objects::{self, Object};
+use crate::platform::python::{Python, PythonFrame};
 use crate::platform::unwind::Unwinder;
 use crate::state::layouts;
 use rocshim_drain::{Metadata, Source, metadata};
 use rocshim_ring::arguments::Layout;
-use rocshim_ring::definition::{Definition, StampedDefinition};
+use rocshim_ring::definition::{Chain, Definition, StampedDefinition};
 use rocshim_ring::kernel::KernelCode;
 use rocshim_ring::log::{Log, LogPosition};
 use std::collections::{HashMap, HashSet};
@@ -37,6 +38,9 @@ pub(crate) struct KernelRegistry {
     /// Every distinct argument layout. There are few.
     layouts: HashMap<Vec<(u32, u32)>, &'static Layout>,
     unwinder: Unwinder,
+    python: Python,
+    /// File and name → number of its definition, for Python functions on a chain of callers.
+    python_functions: HashMap<(String, String), u32>,
     /// File → number of its definition, for those on a chain of callers.
     binaries: HashMap<String, u32>,
 }
@@ -218,21 +222,45 @@ impl KernelRegistry {
 
     /// Emits the callers of the calling thread's launch of `function`, at most `limit` of them.
     pub(crate) fn emit_callers(&mut self, log: &Log, function: u64, limit: usize, emit: Emit) {
-        let Some(named) = self.named(log, function).filter(|_| limit > 0) else { return };
-        let Some((callers, end)) = self.unwinder.callers(limit) else { return };
+        let Some(named) = self.named(log, function) else { return };
+        if let Some(chain) = self.chain(named.stamp, limit, emit) {
+            emit(named.stamp, Definition::Callers { function, chain });
+        }
+    }
+
+    /// Emits the callers of the calling thread's call `id`, at most `limit` of them.
+    pub(crate) fn emit_call_callers(&mut self, stamp: u64, id: u64, limit: usize, emit: Emit) {
+        if let Some(chain) = self.chain(stamp, limit, emit) {
+            emit(stamp, Definition::CallCallers { id, chain });
+        }
+    }
+
+    /// Returns the callers of the calling function, and emits what they refer to.
+    fn chain(&mut self, stamp: u64, limit: usize, emit: Emit) -> Option<Chain> {
+        let (callers, end) = self.unwinder.callers(limit).filter(|_| limit > 0)?;
         let mut frames = Vec::with_capacity(callers.len());
         for (object, address) in callers {
             let path = self.unwinder.path(object);
             let known = self.binaries.get(path).copied();
             let number = known.or_else(|| {
-                let number = emit(named.stamp, Definition::Binary { path: path.into() })?;
+                let number = emit(stamp, Definition::Binary { path: path.into() })?;
                 self.binaries.insert(path.to_owned(), number);
                 Some(number)
             });
-            let Some(number) = number else { return };
-            frames.push((number, address));
+            frames.push((number?, address));
         }
-        emit(named.stamp, Definition::Callers { function, tid: gettid(), frames, end });
+        let mut python = Vec::new();
+        for PythonFrame { file, function, line } in self.python.frames(limit) {
+            let known = self.python_functions.get(&(file.clone(), function.clone())).copied();
+            let number = known.or_else(|| {
+                let (file, name) = (file.as_str().into(), function.as_str().into());
+                emit(stamp, Definition::PythonFunction { file, name })
+            });
+            let number = number?;
+            self.python_functions.insert((file, function), number);
+            python.push((number, line));
+        }
+        Some(Chain { tid: gettid(), frames, end, python })
     }
 
     fn layout(&mut self, places: Vec<(u32, u32)>) -> &'static Layout {

@@ -54,7 +54,8 @@ variables! {
     ROCSHIM_ARGS = "on",
         "`off`: launches are recorded without their kernels' arguments.";
     ROCSHIM_CALLERS = "32",
-        "How many callers of each kernel's first launch are recorded, up to 64. `0`: none.";
+        "How many callers of each kernel's first launch, and of the first call with each shape, are \
+         recorded, up to 64. `0`: none.";
     ROCSHIM_GPU_TIME = "",
         "Any value but `0` and `off` requests GPU begin and end times of each command from the HIP \
          runtime, and records them.";
@@ -121,7 +122,7 @@ pub(crate) struct Config {
     record: Vec<String>,
     /// Launches are recorded with their kernels' arguments.
     pub(crate) args: bool,
-    /// Length of the chain of callers recorded at a kernel's first launch; 0: none is recorded.
+    /// Length of the chains of callers; 0: none is recorded.
     pub(crate) callers: usize,
     /// GPU times are requested from the HIP runtime.
     pub(crate) gpu_time: bool,

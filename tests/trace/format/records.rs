@@ -15,6 +15,7 @@ pub(crate) fn name(record: &Record) -> &'static str {
         Record::Header(_) => "header",
         Record::Library(_) => "library",
         Record::Binary(_) => "binary",
+        Record::Callers(_) => "callers",
         Record::Interception(_) => "interception",
         Record::Bypass(_) => "bypass",
         Record::HookTable(_) => "hook_table",
@@ -81,6 +82,7 @@ pub(crate) fn every() -> Vec<Record> {
             hooked: Some(4),
         }),
         Record::Binary(Binary { id: 31, path: "/a.so".into(), build_id: text("00ff") }),
+        Record::Callers(CallCallers { id: 12, callers: code::callers("unknown") }),
         Record::Device(Device {
             ordinal: 0,
             gfx: "gfx90a:sramecc+:xnack-".into(),

@@ -47,11 +47,18 @@ pub(super) fn kernel() -> Kernel {
         kernarg: Some(264),
         max_block: Some(1024),
         args: Some(vec![argument]),
-        callers: Some(Callers {
-            tid: 4711,
-            frames: vec![Caller { binary: 31, at: Hex(0x1234) }],
-            end: "limit".into(),
-        }),
+        callers: Some(callers("limit")),
+    }
+}
+
+pub(super) fn callers(end: &str) -> Callers {
+    let python =
+        |line: Option<u32>| PythonCaller { file: "/train.py".into(), line, function: "Model.step".into() };
+    Callers {
+        tid: 4711,
+        frames: vec![Caller { binary: 31, at: Hex(0x1234) }],
+        end: end.into(),
+        python: vec![python(Some(42)), python(None)],
     }
 }
 
