@@ -55,6 +55,10 @@ impl Probe {
 /// makes this system call, so no filter of a service manager or container forbids it.
 pub(crate) fn is_readable(address: u64) -> bool {
     const NO_OPERATION: libc::c_int = -1;
+    // The kernel takes NULL for no set, and neither reads nor refuses.
+    if address == 0 {
+        return false;
+    }
     let old = std::ptr::null_mut::<libc::sigset_t>();
     // SAFETY: the kernel checks `address`, and refuses the operation without changing the mask.
     unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NO_OPERATION, address, old, 8) };
