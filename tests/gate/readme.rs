@@ -80,6 +80,20 @@ fn sessions(readme: &str) -> Vec<(String, String)> {
 fn the_commands_of_the_readme_print_what_the_readme_shows() {
     let sessions = sessions(&readme());
     assert!(sessions.len() > 4);
+    assert_print(sessions);
+}
+
+#[test]
+fn five_questions_of_users_have_a_command_each_that_prints_what_the_samples_show() {
+    let samples = std::fs::read_to_string(artifacts::root().join("samples/README.md")).unwrap();
+    let sessions = sessions(between(&samples, "**Five questions", "| further question"));
+    assert_eq!(sessions.len(), 5);
+    assert_print(sessions);
+}
+
+/// Asserts that each command prints what is expected of it.
+#[track_caller]
+fn assert_print(sessions: Vec<(String, String)>) {
     for (command, expected) in sessions {
         let folder = artifacts::command().parent().expect("a folder").display().to_string();
         let path = format!("{folder}:{}", std::env::var("PATH").expect("a PATH"));
