@@ -121,6 +121,26 @@ fn install_writes_one_file_and_uninstall_leaves_the_system_as_it_was() {
 }
 
 #[test]
+fn uninstall_removes_the_rings_of_runners_that_were_killed() {
+    let system = System::new(UNIT);
+    let (out, rings) = (system.path("var/lib/rocshim"), tempfile::tempdir().unwrap());
+    system.ollama(&["install"]).ok();
+    fs::create_dir_all(&out).unwrap();
+    // Of the second one the trace is still empty: its collector is not given the time to write.
+    for launches in ["5", "500"] {
+        let mut runner = std::process::Command::new(artifacts::program("steps"));
+        runner.args([launches, "kill -9 $PPID"]).env("LD_PRELOAD", artifacts::shim());
+        runner.env("ROCSHIM_OUT", &out).env("ROCSHIM_RINGS", rings.path()).status().unwrap();
+    }
+    let left = || fs::read_dir(rings.path()).unwrap().count();
+    assert_eq!((left(), fs::read_dir(&out).unwrap().count()), (2, 2));
+    let command = Traced::rocshim(["ollama", "uninstall", "--remove-traces", "--root"]).arg(system.0.path());
+    let path = format!("{}:{}", system.path("bin").display(), std::env::var("PATH").unwrap());
+    command.env("PATH", path).env("ROCSHIM_RINGS", rings.path()).run().ok();
+    assert_eq!((left(), out.exists()), (0, false));
+}
+
+#[test]
 fn files_of_others_are_kept() {
     let system = System::new(UNIT);
     system.write(

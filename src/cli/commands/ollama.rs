@@ -84,6 +84,15 @@ fn uninstall(args: &args::OllamaUninstall) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if !args.dry_run {
+        // Recovery removes the ring files of runners that were killed.
+        for trace in reader::traces_below(&traces).unwrap_or_default() {
+            if let Err(error) = rocshim_drain::recover(&trace) {
+                report::print(&format!(
+                    "the ring files of {} are left: {error}; `rocshim recover --discard` removes them\n",
+                    trace.display()
+                ))?;
+            }
+        }
         remove_folder(&traces)?;
     }
     report::print(&format!("{would} {}\n", traces.display()))?;
