@@ -14,9 +14,8 @@ from table import Column, Table, middle_half
 
 LLAMA = ["llama-bench", "-ngl", "99", "-p", "64", "-n", "32", "-r", "5", "-t", "1", "-o", "json", "-m"]
 # The device model's idle queues poll, and on one CPU every poll preempts the program: at 20 us they
-# make a token a third slower, and any other thread that wakes up (the collector's, or one that only
-# sleeps) shifts them so that llama-bench seems faster with the shim than without. At 2 ms neither
-# shows. The runtime would let its own threads run on every CPU.
+# make a token a third slower, at 2 ms they do not show. The runtime would let its own threads run
+# on every CPU.
 DEVICE = {"NULL_GPU_POLL_US": "2000", "HSA_OVERRIDE_CPU_AFFINITY_DEBUG": "0"}
 # What is compared: name, variables. With HIP graphs a step is one call; without them every launch
 # is.
