@@ -318,37 +318,33 @@ pub fn metric_names() -> impl Iterator<Item = (String, &'static str)> {
     METRICS.iter().chain([&RUNNING, &PROCESSES, &SEEN, &UNREAD]).map(|metric| (metric.exposed(), metric.what))
 }
 
-const RUNNING: Metric = Metric {
-    name: "rocshim.running",
-    unit: "",
-    kind: Kind::Gauge,
-    what: "1 while the process records, 0 after its end or while it is out of sight",
-    points: |_| Vec::new(),
-};
+const RUNNING: Metric = Metric::valued(
+    "rocshim.running",
+    "",
+    Kind::Gauge,
+    "1 while the process records, 0 after its end or while it is out of sight",
+);
+const PROCESSES: Metric =
+    Metric::valued("rocshim.processes", "{process}", Kind::Gauge, "Processes that record now");
+const SEEN: Metric = Metric::valued(
+    "rocshim.seen.processes",
+    "{process}",
+    Kind::Counter,
+    "Processes that were followed since this exporter began",
+);
+const UNREAD: Metric = Metric::valued(
+    "rocshim.unread.files",
+    "{file}",
+    Kind::Gauge,
+    "Files among the traces that could not be read",
+);
 
-const PROCESSES: Metric = Metric {
-    name: "rocshim.processes",
-    unit: "{process}",
-    kind: Kind::Gauge,
-    what: "Processes that record now",
-    points: |_| Vec::new(),
-};
-
-const SEEN: Metric = Metric {
-    name: "rocshim.seen.processes",
-    unit: "{process}",
-    kind: Kind::Counter,
-    what: "Processes that were followed since this exporter began",
-    points: |_| Vec::new(),
-};
-
-const UNREAD: Metric = Metric {
-    name: "rocshim.unread.files",
-    unit: "{file}",
-    kind: Kind::Gauge,
-    what: "Files among the traces that could not be read",
-    points: |_| Vec::new(),
-};
+impl Metric {
+    /// A metric whose value does not come from a series' counters.
+    const fn valued(name: &'static str, unit: &'static str, kind: Kind, what: &'static str) -> Metric {
+        Metric { name, unit, kind, what, points: |_| Vec::new() }
+    }
+}
 
 fn series(process: LiveCounters) -> Series {
     let rank = process.rank.map(|rank| rank.to_string());
